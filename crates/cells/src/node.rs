@@ -11,105 +11,34 @@
 //! Live it waits for a reply for half a block's period at most. With a latency of one block or more that time begins with the block
 //! before the reply's deadline: so it does not wait, but where a device asks for several blocks at once. Offline it waits
 //! until the reply comes or the monitor has ended the process, so that a healthy cell loses nothing.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `link` | [`CellLink`]: the way to the monitor of its process |
+//! | `drill` | [`Drill`]: a failure on purpose |
+//! | `reply` | the reply to a block, or a fade |
+
+mod drill;
+mod link;
+mod reply;
+
+pub use drill::{Drill, DrillKind};
+pub use link::{CellLink, CellLinks};
 
 use crate::border::{CELL, hidden_kind, register_tap};
 use crate::events;
-use crate::inner_events::{InnerEvents, InnerText};
+use crate::inner_events::InnerEvents;
 use crate::message::{HostEnd, ReplyError, RequestInfo};
 use crate::node_events::{NodeEvents, count_lost};
 use crate::raw;
-use crate::section::CellLatency;
-use crate::slots::KeptSlots;
-use crate::status::CellStatus;
 use crate::transport::{TRANSPORT_WORDS, TransportFeed};
 use graph::{Node, Signal};
+use link::NodeLink;
 use processor::{Block, MakeError, Mode, ProcessStatus, Processor, Registry, Setup, Tail};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use units::{Frames, Nanos};
-
-/// Longest wait, offline, before the node looks if there is another process.
-const OFFLINE_WAIT: Nanos = Nanos(5_000_000);
-
-/// A failure that is caused on purpose, to see that the rest of the session plays on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drill {
-    /// The failure.
-    pub kind: DrillKind,
-    /// First frame of the block in which it happens, rounded down to a block.
-    pub frame: u64,
-}
-
-/// Kind of a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum DrillKind {
-    /// The process is killed by SIGKILL.
-    Kill = 1,
-    /// The process gets SIGSEGV.
-    Segv = 2,
-    /// The process is stopped by SIGSTOP.
-    Stop = 3,
-    /// The process computes for ever.
-    Loop = 4,
-    /// The process takes memory until it gets no more, and dies of it.
-    Hog = 5,
-    /// The process writes garbage in place of its reply.
-    Garbage = 6,
-}
-
-impl DrillKind {
-    /// All kinds, with their names on the command line.
-    pub const NAMES: [(&'static str, Self); 6] = [
-        ("kill", Self::Kill),
-        ("segv", Self::Segv),
-        ("stop", Self::Stop),
-        ("loop", Self::Loop),
-        ("hog", Self::Hog),
-        ("garbage", Self::Garbage),
-    ];
-}
-
-/// Link of a cell's node to the monitor of its process.
-pub struct CellLink {
-    /// Rings of a new process.
-    pub(crate) fresh: rtrb::Consumer<HostEnd>,
-    /// Rings that the node uses no more.
-    pub(crate) retired: rtrb::Producer<HostEnd>,
-    pub(crate) status: Arc<CellStatus>,
-    pub(crate) latency: CellLatency,
-    /// Latency of the cell's graph.
-    pub(crate) graph_latency: Frames,
-    /// Failures to cause, in the order of their frames.
-    pub(crate) drills: Vec<Drill>,
-    /// Targets of events from outside.
-    pub(crate) slots: KeptSlots,
-    /// Messages in words for nodes inside.
-    pub(crate) texts: rtrb::Consumer<InnerText>,
-    /// Numbers of slots that each process is told, since the session has others.
-    pub(crate) told: Vec<(u16, f32)>,
-    /// Number of the first block: above those that a supervisor before has asked for.
-    pub(crate) first_block: u64,
-    /// Frames from the engine's position to that of the run, after a supervisor was lost.
-    pub(crate) offset: Arc<AtomicU64>,
-}
-
-/// The node's part of its link.
-struct NodeLink {
-    fresh: rtrb::Consumer<HostEnd>,
-    retired: rtrb::Producer<HostEnd>,
-    status: Arc<CellStatus>,
-    latency: CellLatency,
-    graph_latency: Frames,
-    drills: Vec<Drill>,
-    first_block: u64,
-    offset: Arc<AtomicU64>,
-}
-
-/// Links of the nodes that are still to be made, by the names of the nodes.
-pub type CellLinks = Arc<Mutex<HashMap<String, CellLink>>>;
 
 /// Registers the nodes of cells: `links` has one for each that is made.
 ///
@@ -166,17 +95,7 @@ struct CellNode {
 
 impl CellNode {
     fn new(link: CellLink, node: &Node) -> Self {
-        let inner = InnerEvents::new(link.slots, link.texts, &link.told);
-        let link = NodeLink {
-            fresh: link.fresh,
-            retired: link.retired,
-            status: link.status,
-            latency: link.latency,
-            graph_latency: link.graph_latency,
-            drills: link.drills,
-            first_block: link.first_block,
-            offset: link.offset,
-        };
+        let (link, inner) = link.take();
         let outputs = node.outputs.iter().map(|port| match port.signal {
             Signal::Audio(channels) => channels.count(),
             Signal::Control | Signal::Event => 0,
@@ -343,102 +262,6 @@ impl CellNode {
             self.link.status.corrupt.store(process, Ordering::Relaxed);
         }
         self.retire();
-    }
-
-    /// Receives the reply to block `wanted` into `samples`, live within `limit`, and returns true if it came.
-    fn receive(&mut self, wanted: u64, limit: Nanos) -> bool {
-        if wanted < self.first || !self.was_sent(wanted) {
-            return false;
-        }
-        let limit = match self.is_offline {
-            true => OFFLINE_WAIT,
-            false => limit,
-        };
-        self.link
-            .status
-            .waits
-            .store(self.is_offline, Ordering::Relaxed);
-        let got = loop {
-            let Some(end) = &mut self.end else {
-                break false;
-            };
-            let (frames, outputs, events) = (self.block, &self.outputs, &mut self.events);
-            let (mut samples, mut not_finite, mut lost) = (self.samples.iter_mut(), 0, 0);
-            let got = end.receive(wanted, limit, |mut words| {
-                for (port, channels) in outputs.iter().enumerate() {
-                    let len = match channels {
-                        0 => events::words(frames),
-                        channels => channels * frames,
-                    };
-                    let here = words.split_off(..len).unwrap_or_default();
-                    if *channels == 0 {
-                        lost += events.receive(here, port, frames);
-                        continue;
-                    }
-                    for (word, sample) in here.iter().zip(&mut samples) {
-                        let value = f32::from_bits(*word);
-                        *sample = if value.is_finite() { value } else { 0.0 };
-                        not_finite += u64::from(!value.is_finite());
-                    }
-                }
-            });
-            count_lost(&self.link.status, lost);
-            if not_finite > 0 {
-                let count = &self.link.status.not_finite;
-                count.fetch_add(not_finite, Ordering::Relaxed);
-            }
-            match got {
-                Ok(()) => break true,
-                Err(ReplyError::Late) if !self.is_offline => break false,
-                // The monitor ends a process that hangs, and sends other rings or gives it up.
-                Err(ReplyError::Late) if self.link.fresh.is_empty() => {
-                    if self.link.status.is_gone() {
-                        break false;
-                    }
-                }
-                Err(ReplyError::Late) => break false,
-                Err(error) => {
-                    self.give_up(error);
-                    break false;
-                }
-            }
-        };
-        self.link.status.waits.store(false, Ordering::Relaxed);
-        got
-    }
-
-    /// Writes the outputs: the reply, or a fade from the last one.
-    fn write(&mut self, block: &mut Block<'_>, has_reply: bool) {
-        let frames = self.block;
-        let step = 1.0 / frames as f32;
-        let mut channels = self.samples.chunks_exact(frames).zip(&mut self.last);
-        let (is_fading_in, is_silent) = (has_reply && self.was_lost, !has_reply && self.was_lost);
-        for mut output in block.outputs() {
-            for (channel, (from, last)) in (0..output.channels().count()).zip(&mut channels) {
-                let to = output.channel(channel);
-                match has_reply {
-                    true if is_fading_in => {
-                        for (at, (to, from)) in (1u32..).zip(to.iter_mut().zip(from)) {
-                            *to = from * (at as f32 * step);
-                        }
-                    }
-                    true => to.copy_from_slice(from),
-                    false if is_silent => to.fill(0.0),
-                    false => {
-                        for (at, to) in (1u32..).zip(to.iter_mut()) {
-                            *to = *last * (1.0 - at as f32 * step);
-                        }
-                    }
-                }
-                *last = to[frames - 1];
-            }
-        }
-        match has_reply {
-            true => self.events.send(block),
-            false if is_silent => {}
-            false => self.events.release(block),
-        }
-        self.was_lost = !has_reply;
     }
 
     /// Counts a block. One of latency N answers the block N before, so a process that has come owes no reply in its first N.

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `siblings` | threads of one physical core, which two cells do not share unasked |
 //! | `grant` | [`Grant`]: cpuset, resctrl and clock rates of one cell, undone when it is dropped |
+//! | `left` | what supervisors that have ended have not undone |
 //!
 //! All files are below a root folder, so that tests have a machine of their own. What a supervisor makes has its process
 //! in its name: the next one undoes what one that has ended left.
 
 mod grant;
+mod left;
 mod siblings;
 
 pub(crate) use grant::Grant;

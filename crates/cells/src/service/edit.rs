@@ -15,7 +15,6 @@
 //! A node that is added plays in a cell if all that it is connected with plays there; else with the rest.
 
 use super::CellService;
-use super::demands::{Candidate, WorstCosts, admit_candidates, work_away};
 use super::follower::Follower;
 use super::inside::told;
 use super::outer::{edits_to, node_of, playing, ranked, rename};
@@ -68,68 +67,6 @@ impl CellService {
         pending.done.yielded = yielded;
         self.pending = Some(pending);
         Ok(())
-    }
-
-    /// Checks the cells whose parts change, with the costs of their new nodes. Gives those that yield to them.
-    fn admit_edit(&mut self, drafted: &Draft) -> Result<Vec<String>, String> {
-        if self.options.capacity.is_none() {
-            return Ok(Vec::new());
-        }
-        let costs = (self.options.costs_of)(&drafted.graph);
-        let costs = std::mem::replace(&mut self.options.costs, costs);
-        let graph = std::mem::replace(&mut self.options.graph, drafted.graph.clone());
-        let admitted = self.admit_parts(drafted, (&costs, &graph));
-        self.options.graph = graph;
-        match admitted {
-            Ok(yields) => Ok(self.yield_cells(&yields)),
-            Err(why) => {
-                self.options.costs = costs;
-                Err(why)
-            }
-        }
-    }
-
-    /// Checks what changes of a graph, which was another one with other costs. Gives the cells that yield.
-    fn admit_parts(
-        &self,
-        drafted: &Draft,
-        (costs, graph): (&WorstCosts, &Graph),
-    ) -> Result<Vec<usize>, String> {
-        let pairs = drafted.before.cells.iter().zip(&drafted.after.cells);
-        let changed = (0..)
-            .zip(pairs)
-            .filter(|(_, (a, b))| a.number() != b.number());
-        let mut yields = Vec::new();
-        for (at, _) in changed {
-            let spec = CellSpec {
-                cores: self.cells[at].spec.cores.clone(),
-                ..drafted.specs[at].clone()
-            };
-            yields.extend(self.admit(&spec, Some(at))?);
-        }
-        let specs = || drafted.specs.iter();
-        let in_cells: Vec<String> = specs().flat_map(|it| it.nodes.iter().cloned()).collect();
-        let away = work_away(specs());
-        let rest = |graph: &Graph, costs: &WorstCosts| {
-            let names = graph.nodes().map(|(_, node)| node.name.clone());
-            let rest: Vec<String> = names.filter(|name| !in_cells.contains(name)).collect();
-            costs.of_nodes(&rest, &away).per_block()
-        };
-        if rest(&drafted.graph, &self.options.costs) > rest(graph, costs) {
-            let plays = self
-                .cells
-                .iter()
-                .zip(specs())
-                .filter(|(cell, _)| cell.stopped.is_none());
-            let candidates = plays.map(|(cell, spec)| Candidate {
-                spec,
-                workers: cell.workers(),
-            });
-            let candidates: Vec<Candidate<'_>> = candidates.collect();
-            let elsewhere = (in_cells.clone(), &away);
-            admit_candidates(&candidates, None, &self.options, elsewhere)?;
-        }
-        Ok(yields)
     }
 
     /// Begins to change nodes and edges by new processes beside those that play.

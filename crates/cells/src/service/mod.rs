@@ -3,6 +3,8 @@
 //! | file | holds |
 //! |---|---|
 //! | `demands` | what cells need of the machine, and who yields to whom |
+//! | `admit` | one cell or an edit, beside the other cells |
+//! | `cores` | cores that there are |
 //! | `inside` | events for nodes inside cells |
 //! | `kept` | the cells as the next supervisor gets them |
 //! | `controllers` | their parameters, for live controllers |
@@ -31,8 +33,10 @@
 //! Each change is admitted or changes nothing. Cells of lower precedence yield to a cell that starts: they are stopped, and
 //! start again by themselves as soon as there is room.
 
+mod admit;
 mod change;
 mod controllers;
+mod cores;
 mod demands;
 mod edit;
 mod follower;
@@ -51,6 +55,7 @@ mod text;
 mod words;
 mod work;
 
+pub use cores::check_cores_of_machine;
 pub use demands::{WorkAway, WorstCosts, work_away};
 pub use govern::CellMoved;
 pub use inside::InnerChange;
@@ -66,15 +71,15 @@ use crate::machine::MachineFiles;
 use crate::monitor::{Monitor, Order, StartedCell};
 use crate::node::CellLinks;
 use crate::raw;
-use crate::section::{CellSpec, check_cores, read_cells, shared_cores};
+use crate::section::{CellSpec, check_cores, read_cells};
 use crate::split::Split;
 use crate::status::CellStatus;
 use crate::target::Goal;
 use ::text::{Section, Session};
-use demands::{Candidate, admit_candidates};
+use cores::check_machine_cores;
 use engine::Engine;
 use govern::Mover;
-use graph::{Catalogue, Diagnostic, Graph, NodeId};
+use graph::{Catalogue, Graph, NodeId};
 use pending::Pending;
 use processor::Registry;
 use served::ServedCell;
@@ -383,119 +388,5 @@ impl CellService {
         let order = Order::Resize(self.cells[at].index, cores.clone(), sender);
         self.monitor.order(order);
         Ok(Pending::resize(at, cores, done, yielded))
-    }
-
-    /// Checks a cell beside the others, of which it replaces the one at `replaced`. Gives those that yield to it.
-    fn admit(&self, spec: &CellSpec, replaced: Option<usize>) -> Result<Vec<usize>, String> {
-        let others = (0..self.cells.len()).filter(|at| Some(*at) != replaced);
-        let others = others.filter(|at| self.cells[*at].stopped.is_none());
-        let others: Vec<usize> = others.collect();
-        let mut specs: Vec<&CellSpec> = others.iter().map(|at| &self.cells[*at].spec).collect();
-        specs.push(spec);
-        if let Some(mistake) = shared_cores(&specs).into_iter().next() {
-            return Err(mistake.message);
-        }
-        if let Some(mistake) = self
-            .options
-            .machine
-            .split_siblings(&specs)
-            .into_iter()
-            .next()
-        {
-            return Err(format!("{}; {}", mistake.message, mistake.help));
-        }
-        let mut candidates: Vec<Candidate<'_>> = others
-            .iter()
-            .map(|at| Candidate {
-                spec: &self.cells[*at].spec,
-                workers: self.cells[*at].workers(),
-            })
-            .collect();
-        let running = replaced.map(|at| self.cells[at].workers_on(spec));
-        candidates.push(Candidate {
-            spec,
-            workers: running.unwrap_or(spec.workers()),
-        });
-        let changed = candidates.len() - 1;
-        let yields = admit_candidates(
-            &candidates,
-            Some(changed),
-            &self.options,
-            (self.nodes_in_cells(Some(spec), None), &self.work_away()),
-        )?;
-        Ok(yields.into_iter().map(|at| others[at]).collect())
-    }
-
-    /// The nodes whose deferred work cells do, also those that are stopped: no other process does it then.
-    fn work_away(&self) -> WorkAway<'_> {
-        work_away(self.cells.iter().map(|cell| &cell.spec))
-    }
-
-    /// Names of all nodes in cells, also in those that are stopped; with those of `added`, without those of `removed`.
-    fn nodes_in_cells(&self, added: Option<&CellSpec>, removed: Option<usize>) -> Vec<String> {
-        let kept = (0..self.cells.len()).filter(|at| Some(*at) != removed);
-        let kept = kept.map(|at| &self.cells[at].spec).chain(added);
-        kept.flat_map(|spec| spec.nodes.iter().cloned()).collect()
-    }
-
-    fn yield_cells(&mut self, yields: &[usize]) -> Vec<String> {
-        for at in yields {
-            self.halt(*at, CellState::Yielded);
-        }
-        let names = yields.iter().map(|at| self.cells[*at].spec.name.clone());
-        names.collect()
-    }
-
-    /// Starts cells that have yielded and fit again beside the others, those of higher precedence first.
-    fn resume(&mut self) -> Vec<String> {
-        let yielded = |at: &usize| self.cells[*at].stopped == Some(CellState::Yielded);
-        let mut waiting: Vec<usize> = (0..self.cells.len()).filter(yielded).collect();
-        waiting.sort_by_key(|at| std::cmp::Reverse(self.cells[*at].spec.precedence));
-        let mut resumed = Vec::new();
-        for at in waiting {
-            let spec = self.cells[at].spec.clone();
-            if self
-                .admit(&spec, Some(at))
-                .is_ok_and(|yields| yields.is_empty())
-            {
-                self.run(at);
-                resumed.push(spec.name);
-            }
-        }
-        resumed
-    }
-}
-
-/// Refuses cells on cores that this process may not use, each at its place.
-///
-/// Real-time: setup.
-pub fn check_cores_of_machine<'a>(
-    cells: impl IntoIterator<Item = &'a CellSpec>,
-) -> Vec<Diagnostic> {
-    let wrong = cells.into_iter().filter_map(|cell| {
-        let why = check_machine_cores(&cell.pool).err()?;
-        Some(Diagnostic::error(
-            cell.cores_span,
-            format!("cell `{}`: {why}", cell.name),
-        ))
-    });
-    wrong.collect()
-}
-
-/// Refuses cores that this process may not use.
-fn check_machine_cores(cores: &[usize]) -> Result<(), String> {
-    let all = workers::cores();
-    let unknown = cores
-        .iter()
-        .find(|core| all.iter().all(|it| it.0 != **core));
-    match unknown {
-        Some(core) => {
-            let all: Vec<String> = all.iter().map(|it| it.0.to_string()).collect();
-            Err(format!(
-                "there is no core {core} for it: there are {}",
-                all.join(", ")
-            ))
-        }
-        None => Ok(()),
     }
 }
