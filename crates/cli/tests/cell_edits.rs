@@ -266,7 +266,7 @@ fn a_cell_that_was_edited_by_its_own_engine_is_set_restarted_refused_and_saved()
     assert!(playing.names().contains(&"unit".to_owned()));
     playing.send(&["redo"]).unwrap();
     // Keys in whatever order, and the node as it was.
-    for keys in ["svf q=2 freq=700", "gain channels=1 gain_db=-20"] {
+    for keys in ["gain channels=1 gain_db=-6", "gain gain_db=-20 channels=1"] {
         let replace = format!("replace trim {keys}");
         let replaced = playing.send(&[&replace]).unwrap();
         assert_eq!(replaced["data"][0]["note"], Value::Null, "{replaced}");

@@ -107,37 +107,34 @@ fn steps_of_undo_and_redo_go_on_with_the_next_supervisor() {
 }
 
 #[test]
-fn a_step_whose_files_are_gone_is_dropped_after_a_loss() {
+fn a_step_whose_files_have_mistakes_after_a_loss_is_made_once_they_are_mended() {
     let here = Folder::new();
     let session = SESSION.replace(
         "bell = { kind = \"osc\", freq = 880 }",
-        "bell = { kind = \"pd\", file = \"level.pd\", in = 0, out = 1 }",
+        "bell = { kind = \"pd\", file = \"level.pd\", in = 1, out = 1 }",
     );
     here.write("s.toml", session.replace("\"bell ->", "\"bell.out1 ->"));
     here.write("level.pd", LEVEL);
     let mut playing = Guarded::start(&here, LINE);
     playing.line("playing by the clock");
-    send(&here, &["set tone.freq 500"]);
-    send(&here, &["rename low filter"]);
+    let before = shape(&here);
+    send(&here, &["rename tone voice"]);
+    let after = shape(&here);
     send(&here, &["set hum.freq 130"]);
     playing.signal_supervisor(Signal::KILL);
     playing.line("the supervisor: plays on; 1 lost");
-    std::fs::remove_file(here.path("level.pd")).unwrap();
-    let played = shape(&here);
+    here.write("level.pd", "no patch");
     send(&here, &["undo"]);
     assert_eq!(param(&here, "hum", "freq"), Some(110.0));
-    let lost = try_send(&here, &["undo"]);
-    assert!(lost.code != Some(0), "{lost:?}");
-    let why = "have mistakes by now: this step and all behind it are dropped";
-    assert!(lost.err.contains(why), "{lost:?}");
-    assert_eq!(shape(&here), played);
-    let none = try_send(&here, &["undo"]);
-    assert!(none.err.contains("nothing to undo"), "{none:?}");
-    // What was taken back can be made again, and what is new taken back.
-    send(&here, &["redo"]);
-    assert_eq!(param(&here, "hum", "freq"), Some(130.0));
+    let refused = try_send(&here, &["undo"]);
+    assert!(refused.code != Some(0), "{refused:?}");
+    let why = "have mistakes by now, which the console names: mend them and try again";
+    assert!(refused.err.contains(why), "{refused:?}");
+    playing.line("this is not a patch: no `#N canvas`");
+    assert_eq!(shape(&here), after);
+    here.write("level.pd", LEVEL);
     send(&here, &["undo"]);
-    assert_eq!(param(&here, "hum", "freq"), Some(110.0));
+    assert_eq!(shape(&here), before);
     playing.end();
 }
 

@@ -140,9 +140,6 @@ pub enum ControlError {
     /// A command of cells was refused.
     #[error("{0}")]
     Cells(String),
-    /// A step of a supervisor before cannot be read any more.
-    #[error("{0}: this step and all behind it are dropped")]
-    LostStep(String),
     /// There is nothing to take back, or to make again.
     #[error("there is nothing to {0}")]
     Nothing(&'static str),

@@ -151,8 +151,7 @@ impl EditHistory {
         registry: &Registry,
     ) -> Result<Option<SteppedEntry>, ControlError> {
         let lists = (&mut self.undo, &mut self.redo);
-        let entry = step("undo", lists, (playing, self.next), registry);
-        let entry = entry.inspect_err(|error| self.drop_lost(error, true))?;
+        let entry = step("undo", lists, (playing, self.next), registry)?;
         self.count_step();
         Ok(entry.map(|entry| SteppedEntry {
             entry,
@@ -169,19 +168,6 @@ impl EditHistory {
         from.push(stepped.entry);
         to.pop();
         self.revision += 1;
-    }
-
-    /// Drops the steps that lead through one that cannot be read.
-    fn drop_lost(&mut self, error: &ControlError, is_undo: bool) {
-        if let ControlError::LostStep(_) = error {
-            let lost = if is_undo {
-                &mut self.undo
-            } else {
-                &mut self.redo
-            };
-            lost.clear();
-            self.revision += 1;
-        }
     }
 
     fn count_step(&mut self) {
@@ -202,8 +188,7 @@ impl EditHistory {
         registry: &Registry,
     ) -> Result<Option<SteppedEntry>, ControlError> {
         let lists = (&mut self.redo, &mut self.undo);
-        let entry = step("redo", lists, (playing, self.next), registry);
-        let entry = entry.inspect_err(|error| self.drop_lost(error, false))?;
+        let entry = step("redo", lists, (playing, self.next), registry)?;
         self.count_step();
         Ok(entry.map(|entry| SteppedEntry {
             entry,
@@ -284,7 +269,7 @@ fn go_back(
         PreviousState::Graph(graph) if cells.is_some() => go_by_cells(graph.clone(), cells),
         PreviousState::Kept(words) => {
             let host = cells.as_ref().ok_or(ControlError::NoCells)?;
-            let graph = host.read_graph(words).map_err(ControlError::LostStep)?;
+            let graph = host.read_graph(words).map_err(ControlError::Cells)?;
             go_by_cells(Box::new(graph), cells)
         }
         PreviousState::Graph(graph) => {

@@ -163,7 +163,7 @@ mod tests {
                 Ok(all) => {
                     let others = all.iter().filter(|it| **it & 0xff != wanted);
                     let others: Vec<i32> = others.map(|it| *it & 0xff).collect();
-                    assert_eq!(all.len(), THREADS + 2);
+                    assert!(all.len() > THREADS + 1, "{all:?}");
                     match wanted {
                         libc::SCHED_FIFO => assert_eq!(others, [libc::SCHED_OTHER], "{all:?}"),
                         _ => assert!(others.is_empty(), "{all:?}"),

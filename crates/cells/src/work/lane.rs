@@ -42,6 +42,8 @@ const FIRST: usize = 32;
 const LINE: usize = 16;
 /// Words of a lane before its request: two lines, so that the two sides do not share one.
 const HEAD: usize = 2 * LINE;
+/// Requests of which a reply may still be on its way.
+const LATE_NUMBERS: u32 = 1 << 16;
 /// Longest sleep, offline, before the node looks if there is still a cell.
 const OFFLINE_WAIT: Nanos = Nanos(2_000_000);
 /// Offline, a process is given up that lets a reply wait for so long.
@@ -114,7 +116,7 @@ pub(super) struct LaneOwner {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LaneReply {
     Waits,
-    /// Its number is right, its sum is not.
+    /// Its number is right and its sum is not, or it is none that this lane has had of late.
     Damaged,
     Whole,
 }
@@ -189,10 +191,17 @@ impl LaneChannel {
         let is_numbered = read_numbered(words, number, self.number, &mut self.reply);
         let (found, reply) = self.reply.split_at(SUM_WORDS);
         match (is_numbered, *found == sum(self.number, reply)) {
+            // Relaxed: what was read is thrown away.
+            (false, _) if self.is_foreign(number.load(Ordering::Relaxed)) => LaneReply::Damaged,
             (false, _) => LaneReply::Waits,
             (true, false) => LaneReply::Damaged,
             (true, true) => LaneReply::Whole,
         }
+    }
+
+    /// Returns true for a number that no request of late has had.
+    fn is_foreign(&self, answered: u32) -> bool {
+        answered != 0 && self.number.wrapping_sub(answered) > LATE_NUMBERS
     }
 
     /// Gives the next request its number: 0 is none.
@@ -203,6 +212,8 @@ impl LaneChannel {
     /// Waits for the reply, offline. A process that lets one wait end in vain is not waited for again.
     fn wait(&mut self, limit: Nanos) -> bool {
         let began = now();
+        // The number of a damaged reply, for which was asked again.
+        let mut damaged = None;
         loop {
             let starts = self.status.starts.load(Ordering::Relaxed);
             if self.given_up == Some(starts) {
@@ -222,11 +233,10 @@ impl LaneChannel {
                 self.given_up = Some(starts);
                 return false;
             }
-            if found == LaneReply::Damaged {
-                // The process has done the request of this number, and does it again by another one only.
+            let is_damaged = found == LaneReply::Damaged && damaged.replace(seen) != Some(seen);
+            if is_damaged || self.is_overwritten(self.number) {
+                // The process may have done the request of this number, and does it again by another one only.
                 self.count_on();
-                self.send(&whole(self.place.request));
-            } else if self.is_overwritten(self.number) {
                 self.send(&whole(self.place.request));
             }
             self.words.sleep(at, seen, OFFLINE_WAIT);

@@ -231,7 +231,9 @@ impl CellHost for ServedCells {
         let words = serde_json::from_str::<Value>(words).map_err(|_| none())?;
         let session = read_session(&words).ok_or_else(none)?;
         let loaded = LoadedSession::read_valid_text(&self.file, &session.text);
-        let mistakes = |_| "the files that its nodes read have mistakes by now".to_owned();
+        let mistakes = |_| {
+            "files of this step have mistakes by now, which the console names: mend them and try again".to_owned()
+        };
         let loaded = loaded.map_err(mistakes)?;
         session.place(&loaded.session.graph)
     }
