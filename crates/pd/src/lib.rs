@@ -32,6 +32,7 @@ mod net;
 mod node;
 mod signal;
 mod state;
+mod whole_number;
 
 pub use class::{PortKind, Ports, class_names};
 pub use control::{DRAWING_CLASSES, Machine, NotYet, SILENT_CLASSES};

@@ -3,10 +3,11 @@
 use super::code::Instruction;
 use super::functions::{Function, random_between};
 use super::operand::{Fault, Operand};
-use super::operators::{BinaryOperator, UnaryOperator, word};
+use super::operators::{BinaryOperator, UnaryOperator};
 use super::run::Stack;
 use super::surroundings::Surroundings;
 use crate::signal::BLOCK;
+use crate::whole_number::whole_number;
 use rt::vectors::{WideWork, widest};
 
 /// Replaces each number of a block.
@@ -102,7 +103,7 @@ impl Stack {
                     BinaryOperator::Divide.of_floats(a, b)
                 }),
                 BinaryOperator::Remainder => self.zip(left, right, around, |a, b| {
-                    has_divided_by_zero |= word(b) == 0;
+                    has_divided_by_zero |= whole_number(b.into()) == 0;
                     BinaryOperator::Remainder.of_floats(a, b)
                 }),
                 BinaryOperator::Add => self.zip(left, right, around, |a, b| a + b),

@@ -1,6 +1,6 @@
 //! Functions of expressions.
 
-use super::operators::word;
+use crate::whole_number::whole_number;
 
 /// A function.
 #[derive(Clone, Copy, Debug)]
@@ -126,14 +126,6 @@ impl Function {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "expr casts to int")]
-fn whole_number(x: f64) -> i32 {
-    match (-2_147_483_648.0..2_147_483_648.0).contains(&x) {
-        true => x as i32,
-        false => i32::MIN,
-    }
-}
-
 /// Product of the numbers up to `n`, in floats: from 35 on it is infinite.
 fn factorial(n: f64) -> f64 {
     let n = u8::try_from(whole_number(n).clamp(0, 40)).expect("clamped");
@@ -142,7 +134,7 @@ fn factorial(n: f64) -> f64 {
 
 /// A random integer from `from` to below `to`, of the 15 low bits of a number.
 pub(super) fn random_between(from: f32, to: f32, bits: i32) -> f32 {
-    let (from, to) = (word(from), word(to));
+    let (from, to) = (whole_number(from.into()), whole_number(to.into()));
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,

@@ -1,5 +1,7 @@
 //! Operators on numbers, by the rules of C.
 
+use crate::whole_number::whole_number;
+
 /// An operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnaryOperator {
@@ -108,7 +110,7 @@ impl BinaryOperator {
             Self::Equal => truth(a == b),
             Self::NotEqual => truth(a != b),
             #[expect(clippy::cast_precision_loss, reason = "as in C")]
-            operator => operator.of_words(word(a), word(b)) as f32,
+            operator => operator.of_words(whole_number(a.into()), whole_number(b.into())) as f32,
         }
     }
 
@@ -130,13 +132,4 @@ impl BinaryOperator {
 
 fn truth(is_true: bool) -> f32 {
     f32::from(u8::from(is_true))
-}
-
-/// A float as C casts it to an integer of 32 bits: what does not fit is the lowest one.
-pub(super) fn word(a: f32) -> i32 {
-    #[expect(clippy::cast_possible_truncation, reason = "checked")]
-    match (-2_147_483_648.0..2_147_483_648.0).contains(&a) {
-        true => a as i32,
-        false => i32::MIN,
-    }
 }

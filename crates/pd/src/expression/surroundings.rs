@@ -3,10 +3,10 @@
 use super::code::Instruction;
 use super::functions::ArrayFunction;
 use super::operand::{Fault, Operand};
-use super::operators::word;
 use super::random::LibraryRandom;
 use crate::control::Symbol;
 use crate::signal::Inlets;
+use crate::whole_number::whole_number;
 
 /// Samples that `fexpr~` looks at: blocks of samples, as many frames long as the object computes at once.
 pub(crate) struct Samples<'s> {
@@ -165,7 +165,7 @@ impl Surroundings<'_> {
             _ => return 0.0,
         };
         let Some(before) = before else { return 0.0 };
-        let whole = word(at);
+        let whole = whole_number(at.into());
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
         let rest = at - whole as f32;
         match (is_output, at) {

@@ -6,6 +6,7 @@ use super::Making;
 use super::glue::to_number;
 use crate::constants::LN_10;
 use crate::state::held;
+use crate::whole_number::whole_number;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     if let Some(function) = binary(making.class) {
@@ -75,10 +76,9 @@ fn truth(is_true: bool) -> f32 {
     f32::from(u8::from(is_true))
 }
 
-/// A number as an integer, as C casts it where it fits.
-#[expect(clippy::cast_possible_truncation, reason = "larger ones saturate")]
+/// A number as an integer.
 fn int(number: f32) -> i32 {
-    number as i32
+    whole_number(number.into())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
@@ -111,7 +111,7 @@ fn binary(class: &str) -> Option<fn(f32, f32) -> f32> {
         "%" => |a, b| float(int(a).wrapping_rem(divisor(b))),
         // Never negative.
         "mod" => |a, b| float(int(a).wrapping_rem_euclid(divisor(b))),
-        "div" => |a, b| float(int(a).wrapping_div_euclid(divisor(b))),
+        "div" => |a, b| float(quotient(int(a), divisor(b))),
         "atan2" => |a, b| {
             if a == 0.0 && b == 0.0 {
                 0.0
@@ -124,13 +124,22 @@ fn binary(class: &str) -> Option<fn(f32, f32) -> f32> {
     })
 }
 
+/// A quotient that is rounded down. The lowest numbers leave the range, as in Pd.
+fn quotient(a: i32, divisor: i32) -> i32 {
+    let a = match a < 0 {
+        true => a.wrapping_sub(divisor.wrapping_sub(1)),
+        false => a,
+    };
+    a.wrapping_div(divisor)
+}
+
 fn shift(number: f32) -> u32 {
     int(number).rem_euclid(32).unsigned_abs()
 }
 
-/// A divisor without its sign; 0 is 1.
+/// A divisor without its sign, which the lowest number keeps, as in C; 0 is 1.
 fn divisor(number: f32) -> i32 {
-    match int(number).saturating_abs() {
+    match int(number).wrapping_abs() {
         0 => 1,
         divisor => divisor,
     }
@@ -269,11 +278,7 @@ impl Object for Random {
     held!(range, state);
 
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a float as large as this saturates"
-        )]
-        let range = (self.range as i32).max(1);
+        let range = int(self.range).max(1);
         self.state = self
             .state
             .wrapping_mul(472_940_017)

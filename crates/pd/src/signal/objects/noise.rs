@@ -7,6 +7,7 @@ use crate::control::{Context, Handled, Making, Message, Object, Value, words};
 use crate::signal::loops::RUN;
 use crate::signal::{Inlets, SignalWorld};
 use crate::state::held;
+use crate::whole_number::whole_number;
 use rt::vectors::{WideWork, widest};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -78,15 +79,6 @@ impl WideWork for Whitened<'_> {
     }
 }
 
-/// The whole number of a seed, as x86 converts it: `i32::MIN` for all that is out of range.
-fn whole(seed: f32) -> i32 {
-    #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
-    match seed {
-        -2_147_483_648.0..2_147_483_648.0 => seed as i32,
-        _ => i32::MIN,
-    }
-}
-
 impl Object for Noise {
     held!(state);
 
@@ -104,7 +96,7 @@ impl Object for Noise {
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
         match (message.selector, message.values) {
-            (words::SEED, [Value::Float(seed), ..]) => self.state = whole(*seed),
+            (words::SEED, [Value::Float(seed), ..]) => self.state = whole_number((*seed).into()),
             _ => return Handled::No,
         }
         Handled::Yes
@@ -114,14 +106,6 @@ impl Object for Noise {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn seeds_out_of_range_are_the_least_number() {
-        let seeds = [1e10, -1e10, 2_147_483_648.0, f32::NAN, f32::INFINITY];
-        assert!(seeds.into_iter().all(|seed| whole(seed) == i32::MIN));
-        let seeds = [5.7, -5.7, 2_147_483_520.0, -2_147_483_648.0];
-        assert_eq!(seeds.map(whole), [5, -5, 2_147_483_520, i32::MIN]);
-    }
 
     #[test]
     fn states_side_by_side_are_those_one_after_the_other() {

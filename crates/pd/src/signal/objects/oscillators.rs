@@ -1,9 +1,7 @@
 //! `osc~`, `phasor~`, `cos~` (`d_osc.c`).
 
 use super::cosine_table::CosineTable;
-use super::phases::{
-    UNIT, add_up, even_fractions, fraction, fractions, whole_step, with_fraction, wrapped,
-};
+use super::phases::{UNIT, add_up, even_fractions, fraction, fractions, whole_step, wrapped};
 use crate::control::{Context, Handled, Making, Message, Object, Value};
 use crate::signal::loops::{RUN, block_by_block, map_by_table, only_number};
 use crate::signal::{Inlets, SignalWorld};
@@ -105,21 +103,17 @@ impl Phasor {
         let (runs, rest) = to.as_chunks_mut::<RUN>();
         let (from_runs, from_rest) = frequencies.as_chunks::<RUN>();
         for (to, frequencies) in runs.iter_mut().zip(from_runs) {
-            let start = with_fraction(phase, UNIT);
             let number = number.or_else(|| only_number(frequencies));
-            let whole_step = number.and_then(|frequency| whole_step(start, frequency, step));
-            phase = match whole_step {
-                Some(step) => even_fractions(start, step, to),
-                None if frequencies
-                    .iter()
-                    .fold(true, |all, x| all & is_short(x * step)) =>
-                {
-                    short_ramps(start, frequencies, step, to)
-                }
+            phase = match number.and_then(|frequency| whole_step(phase, frequency, step)) {
+                Some(step) => even_fractions(phase, step, to),
                 None => ramps(phase, frequencies, step, to),
             };
         }
-        phase = ramps(phase, from_rest, step, rest);
+        for (to, frequency) in rest.iter_mut().zip(from_rest) {
+            *to = fraction(phase);
+            phase += f64::from(frequency * step);
+        }
+        // Whole periods are dropped at the end alone: those of a block make the grid of its doubles coarser, as in Pd.
         self.phase = wrapped(phase, UNIT);
     }
 }
@@ -157,30 +151,13 @@ impl Object for Phasor {
     }
 }
 
-/// Returns true if no run of such steps leaves the range in which phases have one resolution.
-#[inline(always)]
-fn is_short(step: f32) -> bool {
-    step.to_bits() & 0x7fff_ffff < 4096_f32.to_bits()
-}
-
-/// Fractions of phases, each with `frequency * step` more than the one before. Whole periods stay in the phase: they change no
-/// fraction as long as the steps are short. Gives the next phase.
+/// Fractions of phases, each with `frequency * step` more than the one before. Gives the next phase.
 #[inline(never)]
-fn short_ramps(phase: f64, frequencies: &[f32; RUN], step: f32, to: &mut [f32; RUN]) -> f64 {
+fn ramps(phase: f64, frequencies: &[f32; RUN], step: f32, to: &mut [f32; RUN]) -> f64 {
     let mut phases = [0; RUN];
     let next = add_up(&mut phases, phase, frequencies, step);
     fractions(&phases, to);
     next
-}
-
-/// As [`short_ramps`]; whole periods are dropped after each step, as Pd does.
-fn ramps(mut phase: f64, frequencies: &[f32], step: f32, to: &mut [f32]) -> f64 {
-    for (to, frequency) in to.iter_mut().zip(frequencies) {
-        phase = with_fraction(phase, UNIT);
-        *to = fraction(phase);
-        phase += f64::from(frequency * step);
-    }
-    phase
 }
 
 struct Cosine;

@@ -4,6 +4,7 @@ use super::even_sums;
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
 use crate::signal::{Inlets, RowFormat, SignalWorld};
 use crate::state::held;
+use crate::whole_number::whole_number;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -164,13 +165,12 @@ impl Line {
     /// Begins a ramp with a block of so many frames.
     fn begin_ramp(&mut self, frames: f32, rate: f32) {
         let blocks = self.ramp_ms * (rate / (1000.0 * frames));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "larger ones saturate"
-        )]
-        let blocks = (blocks as u32).max(1);
-        self.blocks_left = blocks;
+        // As in Pd a length out of range is the lowest whole number: the ramp leads away from its target, and its blocks run out there.
+        let blocks = match whole_number(blocks.into()) {
+            0 => 1,
+            blocks => blocks,
+        };
+        self.blocks_left = blocks.cast_unsigned();
         self.has_new_target = false;
         #[expect(clippy::cast_precision_loss, reason = "as in Pd")]
         let count = blocks as f32;
