@@ -137,29 +137,25 @@ impl PoleDesign {
 
     /// Gain, and the pole itself, at one frequency.
     fn fixed(&self, hz: f32) -> (f32, f32, f32) {
-        let (radius, angle) = self.pole(hz);
+        let (width, angle) = self.pole(hz);
+        let radius = 1.0 - width;
         let (cosine, sine) = CosineTable::get().cosine_and_sine(f64::from(angle) + UNIT);
-        (self.gain(radius), radius * cosine, radius * sine)
+        (self.correction * width, radius * cosine, radius * sine)
     }
 
-    /// Radius and angle of a pole, the angle in points of the table.
+    /// What the radius of a pole lacks of 1, and the angle in points of the table. Pd's source takes the former from the radius, which
+    /// leaves few of its digits; the compiler of the packaged Pd does not.
     #[inline(always)]
     fn pole(&self, hz: f32) -> (f32, f32) {
         let center = hz * self.to_radians;
         let center = if center < 0.0 { 0.0 } else { center };
-        let r = if self.inverse > 0.0 {
-            1.0 - center * self.inverse
+        let width = if self.inverse > 0.0 {
+            center * self.inverse
         } else {
-            0.0
+            1.0
         };
-        let radius = if r < 0.0 { 0.0 } else { r };
-        (radius, center * (512.0_f32 / CIRCLE))
-    }
-
-    /// Gain of a pole.
-    #[inline(always)]
-    fn gain(&self, radius: f32) -> f32 {
-        self.correction * (1.0 - radius)
+        let width = if width > 1.0 { 1.0 } else { width };
+        (width, center * (512.0_f32 / CIRCLE))
     }
 }
 
@@ -226,8 +222,9 @@ impl Poles {
         // Radii and angles first, in place of what follows from them.
         let all = (self.re.iter_mut()).zip(&mut self.im).zip(&mut self.signal);
         for (((radius, angle), to), (x, hz)) in all.zip(signal.iter().zip(hz)) {
-            (*radius, *angle) = design.pole(*hz);
-            *to = design.gain(*radius) * x;
+            let (width, turn) = design.pole(*hz);
+            (*radius, *angle) = (1.0 - width, turn);
+            *to = design.correction * width * x;
         }
         let table = CosineTable::get();
         for (re, im) in self.re.iter_mut().zip(&mut self.im) {
