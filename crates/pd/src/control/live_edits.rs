@@ -147,40 +147,33 @@ impl Machine {
 
     /// Returns true if the next piece of work reaches a canvas, an object that touches nothing of the signals, or nothing.
     fn goes_on_here(&self) -> bool {
-        let reached = match self.stack.last().map(|entry| entry.work) {
-            Some(Work::Receivers { name, passed, .. }) => {
+        let Some(mut work) = self.stack.last().map(|entry| entry.work) else {
+            return false;
+        };
+        if let Some((object, outlet, next)) = work.way() {
+            let wires = self.wires[object.0 as usize].get(outlet);
+            let wire = wires.and_then(|wires| wires.get(*next as usize));
+            return wire.is_none_or(|wire| self.is_plain(wire.object));
+        }
+        let reached = match work {
+            Work::Receivers { name, passed, .. } => {
                 match self.globals.receivers.next(name, passed) {
                     Some((object, _)) => object,
                     None => return name != words::PD,
                 }
             }
-            Some(
-                Work::Number {
-                    object,
-                    outlet,
-                    next,
-                    ..
-                }
-                | Work::Outlet {
-                    object,
-                    outlet,
-                    next,
-                    ..
-                },
-            ) => {
-                let wires = self.wires[object.0 as usize].get(outlet as usize);
-                match wires.and_then(|wires| wires.get(next as usize)) {
-                    Some(wire) => wire.object,
-                    None => return true,
-                }
+            Work::Resume { object, .. } | Work::Load { object } | Work::Object { object, .. } => {
+                object
             }
-            Some(
-                Work::Resume { object, .. } | Work::Load { object } | Work::Object { object, .. },
-            ) => object,
-            Some(Work::Move { .. }) | None => return false,
+            Work::Number { .. } | Work::Outlet { .. } | Work::Move { .. } => return false,
         };
-        let is_control = matches!(self.objects[reached.0 as usize], ObjectSlot::Control(_));
-        is_control && PLAIN.contains(&self.class(reached))
+        self.is_plain(reached)
+    }
+
+    /// Returns true for an object that touches nothing of the signals.
+    fn is_plain(&self, id: ObjectId) -> bool {
+        let is_control = matches!(self.objects[id.0 as usize], ObjectSlot::Control(_));
+        is_control && PLAIN.contains(&self.class(id))
     }
 
     /// Goes on with the messages that waited for changes, and says in which block these took effect.

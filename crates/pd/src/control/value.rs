@@ -98,6 +98,14 @@ impl<'m> Message<'m> {
         (!types.contains(&self.selector)).then_some(Value::Symbol(self.selector))
     }
 
+    /// The first word, if it is a number.
+    pub(crate) fn first_number(&self) -> Option<f32> {
+        match self.values.first() {
+            Some(Value::Float(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
     /// The first number; 0 without one.
     pub(crate) fn number(&self) -> f32 {
         self.values.first().map_or(0.0, |value| value.number())

@@ -53,6 +53,27 @@ pub(super) enum Work {
     Resume { object: ObjectId, code: u32 },
 }
 
+impl Work {
+    /// Object, outlet, and number of the next connection, of what goes along connections.
+    pub(super) fn way(&mut self) -> Option<(ObjectId, usize, &mut u32)> {
+        match self {
+            Self::Number {
+                object,
+                outlet,
+                next,
+                ..
+            }
+            | Self::Outlet {
+                object,
+                outlet,
+                next,
+                ..
+            } => Some((*object, *outlet as usize, next)),
+            _ => None,
+        }
+    }
+}
+
 /// A message whose values lie in the machine.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {

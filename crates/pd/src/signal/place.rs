@@ -8,7 +8,7 @@ use rt::claim_cell::WriteClaim;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// Whether blocks hold the numbers of boxes that they are filled with.
+/// State of blocks that are filled with the numbers of boxes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fill {
     Done,
@@ -31,7 +31,7 @@ pub(crate) struct SignalObject {
     pub object: Box<dyn Object>,
     /// Numbers at its inlets of signals, for those that nothing is connected to.
     numbers: Box<[Option<f32>]>,
-    /// Whether the blocks of them hold them.
+    /// Note of those whose blocks hold them.
     pub(super) fill: Fill,
     /// [`Filling::round`] in which they were new.
     pub(super) new_in: u64,

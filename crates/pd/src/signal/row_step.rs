@@ -196,9 +196,7 @@ impl RowStep {
                 to.copy_from_slice(from);
             }
         }
-        surroundings
-            .time
-            .begin_part(0, last, times[times.len() - 1]);
+        surroundings.time.end_parts(last, times[times.len() - 1]);
     }
 
     /// Number of the block of an inlet.

@@ -5,7 +5,7 @@ use super::shared::{Grants, SharedName, SharedSamples};
 use crate::control::UNITS_PER_MS;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Number of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,6 +57,8 @@ pub(crate) struct BlockTime {
     /// Number of the block among those of a batch, and how many these are beside the first.
     part: AtomicUsize,
     others: AtomicUsize,
+    /// True while an object computes the blocks of a batch one after the other.
+    is_cut: AtomicBool,
 }
 
 /// Tells the signals the time of blocks whose messages come late.
@@ -99,6 +101,16 @@ impl BlockTime {
     /// Real-time: hot.
     pub(super) fn begin_part(&self, part: usize, tick: u64, now: f64) {
         self.part.store(part, Ordering::Relaxed);
+        self.is_cut.store(true, Ordering::Relaxed);
+        self.restore(tick, now);
+    }
+
+    /// Ends the blocks of a batch, whose last one has this number and time.
+    ///
+    /// Real-time: hot.
+    pub(super) fn end_parts(&self, tick: u64, now: f64) {
+        self.part.store(0, Ordering::Relaxed);
+        self.is_cut.store(false, Ordering::Relaxed);
         self.restore(tick, now);
     }
 
@@ -109,8 +121,9 @@ impl BlockTime {
 
     /// Returns true in the last block of a batch, and where an object computes all of them at once.
     fn is_last(&self) -> bool {
+        let is_cut = self.is_cut.load(Ordering::Relaxed);
         let part = self.part.load(Ordering::Relaxed);
-        part == 0 || part == self.others.load(Ordering::Relaxed)
+        !is_cut || part == self.others.load(Ordering::Relaxed)
     }
 
     /// Number of blocks that have begun, and logical time.
@@ -206,5 +219,24 @@ impl SignalWorld<'_> {
     /// Claims a shared thing that the object has declared, to change it; `None` if there is none of the name.
     pub(crate) fn write(&self, name: SharedName) -> Option<impl DerefMut<Target = SharedSamples>> {
         self.grants.write(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_block_of_a_batch_is_the_only_one_that_sets_clocks() {
+        let time = BlockTime::default();
+        assert!(time.is_last(), "one block");
+        time.set_parts(3);
+        assert!(time.is_last(), "all of them at once");
+        for (part, is_last) in [(0, false), (1, false), (2, true)] {
+            time.begin_part(part, part as u64, 0.0);
+            assert_eq!(time.is_last(), is_last, "block {part}");
+        }
+        time.end_parts(2, 0.0);
+        assert!(time.is_last(), "all of them at once");
     }
 }

@@ -135,12 +135,11 @@ impl Object for Clip {
     }
 
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(Value::Float(number)) if inlet == 1 => self.0 = *number,
-            Some(Value::Float(number)) => self.1 = *number,
-            _ => return Handled::No,
-        }
-        Handled::Yes
+        let limit = match inlet {
+            1 => &mut self.0,
+            _ => &mut self.1,
+        };
+        set(message, Some(limit))
     }
 }
 

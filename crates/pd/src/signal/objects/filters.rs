@@ -2,7 +2,7 @@
 
 use super::ramps::is_odd;
 use crate::constants::TWO_PI;
-use crate::control::{Context, Handled, Making, Message, Object, Value, words};
+use crate::control::{Context, Handled, Making, Message, Object, words};
 use crate::signal::loops::{RUN, block_by_block, each_in_turn, map_each, map_in_turn};
 use crate::signal::{Inlets, Recursion, RecursionKind, SignalWorld};
 use crate::state::held;
@@ -33,10 +33,10 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
 
 /// A number for a right inlet.
 pub(super) fn set(message: Message<'_>, to: &mut f32) -> Handled {
-    match message.values.first() {
-        Some(Value::Float(number)) => *to = *number,
-        _ => return Handled::No,
-    }
+    let Some(number) = message.first_number() else {
+        return Handled::No;
+    };
+    *to = number;
     Handled::Yes
 }
 

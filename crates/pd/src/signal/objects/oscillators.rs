@@ -2,7 +2,7 @@
 
 use super::cosine_table::CosineTable;
 use super::phases::{UNIT, add_up, even_fractions, fraction, fractions, whole_step, wrapped};
-use crate::control::{Context, Handled, Making, Message, Object, Value};
+use crate::control::{Context, Handled, Making, Message, Object};
 use crate::signal::loops::{RUN, block_by_block, map_by_table, only_number};
 use crate::signal::{Inlets, SignalWorld};
 use crate::state::held;
@@ -14,14 +14,6 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         "cos~" => Box::new(Cosine),
         _ => return None,
     })
-}
-
-/// The number of a message at a right inlet.
-fn number(message: Message<'_>) -> Option<f32> {
-    match message.values.first() {
-        Some(Value::Float(number)) => Some(*number),
-        _ => None,
-    }
 }
 
 struct Oscillator {
@@ -83,7 +75,7 @@ impl Object for Oscillator {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        let Some(number) = number(message) else {
+        let Some(number) = message.first_number() else {
             return Handled::No;
         };
         self.phase = 512.0 * f64::from(number);
@@ -143,7 +135,7 @@ impl Object for Phasor {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        let Some(number) = number(message) else {
+        let Some(number) = message.first_number() else {
             return Handled::No;
         };
         self.phase = f64::from(number);

@@ -1,6 +1,7 @@
 //! Messages to signals: `sig~`, `line~`, `vline~`; and `samplerate~` (`d_ctl.c`).
 
 use super::even_sums;
+use super::filters::set;
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
 use crate::signal::{Inlets, RowFormat, SignalWorld};
 use crate::state::held;
@@ -109,11 +110,7 @@ impl Object for Line {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(Value::Float(ms)) => self.next_ms = *ms,
-            _ => return Handled::No,
-        }
-        Handled::Yes
+        set(message, &mut self.next_ms)
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
@@ -371,12 +368,11 @@ impl Object for SampleLine {
     }
 
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(Value::Float(ms)) if inlet == 1 => self.next_ms = *ms,
-            Some(Value::Float(ms)) => self.delay_ms = *ms,
-            _ => return Handled::No,
-        }
-        Handled::Yes
+        let ms = match inlet {
+            1 => &mut self.next_ms,
+            _ => &mut self.delay_ms,
+        };
+        set(message, ms)
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {

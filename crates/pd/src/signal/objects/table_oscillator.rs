@@ -3,7 +3,7 @@
 use super::arrays::set;
 use super::cubic::{CubicRun, RUN};
 use super::phases::{PhaseRun, UNIT, add_up, even_phases, fraction, whole, whole_step, wrapped};
-use crate::control::{Context, Handled, Message, Object, Symbol, Value};
+use crate::control::{Context, Handled, Message, Object, Symbol};
 use crate::signal::loops::{block_by_block, only_number};
 use crate::signal::{Accesses, Inlets, SharedName, SignalWorld};
 use crate::state::held;
@@ -109,10 +109,10 @@ impl Object for TableOscillator {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(Value::Float(number)) => self.phase = f64::from(*number),
-            _ => return Handled::No,
-        }
+        let Some(number) = message.first_number() else {
+            return Handled::No;
+        };
+        self.phase = f64::from(number);
         Handled::Yes
     }
 
