@@ -158,6 +158,19 @@ impl Border {
     }
 }
 
+#[cfg(test)]
+impl Border {
+    /// Claims the mail of a block, as the sub-patch does while it reads it.
+    pub(crate) fn claim_mail(&self, block: u64) -> impl Sized + '_ {
+        self.of_block(block).write()
+    }
+
+    /// Number of changes that the parent has said.
+    pub(crate) fn changes(&self) -> u64 {
+        self.said.load(Relaxed)
+    }
+}
+
 /// Computes a sub-patch, a block ahead of its parent.
 pub(crate) struct ChildRunner {
     border: Arc<Border>,

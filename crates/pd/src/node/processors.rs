@@ -447,3 +447,6 @@ impl Processor for Outputs {
 
     fn reset(&mut self) {}
 }
+
+#[cfg(test)]
+mod tests;
