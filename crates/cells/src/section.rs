@@ -11,6 +11,7 @@
 //! work = ["pitch"]           # nodes in no cell whose deferred work it does; then `nodes` may be left out
 //! ```
 
+mod places;
 mod read;
 mod schema;
 
@@ -22,6 +23,7 @@ use crate::shares::MachineShares;
 use crate::target::Target;
 use ::toml::{Table, Value};
 use graph::{Diagnostic, SourceSpan};
+use places::SectionPlaces;
 use read::read_cell;
 use text::{Section, Session};
 
@@ -171,6 +173,7 @@ impl CellSpec {
             name: SECTION.to_owned(),
             span: SourceSpan::NONE,
             text: all.to_string(),
+            elsewhere: Vec::new(),
         }
     }
 
@@ -207,47 +210,25 @@ pub fn read_cells(session: &Session) -> (Vec<CellSpec>, Vec<Diagnostic>) {
             mistakes.push(refuse("a cell is a table: [cell.NAME]".to_owned()));
             continue;
         };
+        let places = SectionPlaces::new(section);
         for (name, value) in all {
-            match read_cell(name, value, span) {
+            let places = places.of_cell(name);
+            match read_cell(name, value, places.cell()) {
                 Ok(cell) => cells.push(CellSpec {
-                    cores_span: place_of(section, "`cores`"),
+                    cores_span: places.key("cores"),
                     ..cell
                 }),
                 Err(why) => {
-                    let place = place_of(section, &why);
-                    mistakes.push(Diagnostic::error(place, format!("cell `{name}`: {why}")));
+                    // The key that it names first.
+                    let key = why.split('`').nth(1).unwrap_or_default();
+                    let message = format!("cell `{name}`: {why}");
+                    mistakes.push(Diagnostic::error(places.key(key), message));
                 }
             }
         }
     }
     mistakes.extend(shared_cores(&cells.iter().collect::<Vec<_>>()));
     (cells, mistakes)
-}
-
-/// The place of the key that a mistake names first, in the lines of its section; else that of the section, as where several tables are in
-/// it: these need not follow each other in the file.
-fn place_of(section: &Section, why: &str) -> SourceSpan {
-    let span = section.span;
-    let key = why.split('`').nth(1).unwrap_or_default();
-    let is_of_key = |line: &str| {
-        let rest = line.trim_start().strip_prefix(key);
-        rest.is_some_and(|rest| rest.trim_start().starts_with('='))
-    };
-    let headers = section
-        .text
-        .lines()
-        .filter(|it| it.trim_start().starts_with('['));
-    let is_one = headers.count() == 1 && !key.is_empty() && span.line > 0;
-    let mut lines = (span.line..).zip(section.text.lines());
-    match lines.find(|(_, line)| is_one && is_of_key(line)) {
-        Some((line, text)) => SourceSpan {
-            line,
-            column: 1 + (text.len() - text.trim_start().len()) as u32,
-            len: key.chars().count() as u32,
-            file: span.file,
-        },
-        _ => span,
-    }
 }
 
 /// Refuses a core that one cell has alone and another names too.

@@ -180,6 +180,7 @@ proptest! {
             name: name.into(),
             span: SourceSpan::NONE,
             text: text.into(),
+            elsewhere: Vec::new(),
         };
         let sections = vec![
             mine("title", "title = 'x' # y\n"),

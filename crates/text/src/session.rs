@@ -2,6 +2,7 @@
 
 use crate::written::WrittenParts;
 use graph::{Diagnostic, Graph, SourceSpan};
+use std::ops::Range;
 use units::{Frames, Nanos, SampleRate};
 
 /// The contents of a session file.
@@ -44,6 +45,29 @@ pub struct Section {
     pub span: SourceSpan,
     /// All of its lines as they were written, headers and comments included.
     pub text: String,
+    /// Parts of it that stand elsewhere in the file: the first byte of each in the text, and its place.
+    pub elsewhere: Vec<(usize, SourceSpan)>,
+}
+
+impl Section {
+    /// The place in the file of these bytes of its text: where they begin, in one line.
+    pub fn place(&self, bytes: Range<usize>) -> SourceSpan {
+        let parts = std::iter::once((0, self.span)).chain(self.elsewhere.iter().copied());
+        let part = parts.take_while(|(first, _)| *first <= bytes.start).last();
+        let (first, span) = part.unwrap_or((0, self.span));
+        let Some(before) = self.text.get(first..bytes.start).filter(|_| span.line > 0) else {
+            return span;
+        };
+        let there = self.text.get(bytes).unwrap_or_default();
+        let count = |text: &str| text.chars().count() as u32;
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        SourceSpan {
+            line: span.line + before.matches('\n').count() as u32,
+            column: 1 + count(line),
+            len: count(there.lines().next().unwrap_or_default()).max(1),
+            file: self.span.file,
+        }
+    }
 }
 
 /// Sections are equal if their names and texts are, wherever they are.

@@ -5,7 +5,7 @@ use crate::policy::{Policy, Server, TimeWindow, Windows};
 use crate::shares::MachineShares;
 use crate::target::Target;
 use ::toml::{Table, Value};
-use graph::SourceSpan;
+use graph::{SourceSpan, nearest};
 use std::collections::HashSet;
 use units::Nanos;
 
@@ -44,10 +44,7 @@ impl<'t> Keys<'t> {
     fn of(table: &'t Table) -> Result<Self, String> {
         match table.keys().find(|key| !KEYS.contains(&key.as_str())) {
             None => Ok(Self(table)),
-            Some(unknown) => {
-                let keys = KEYS.join(", ");
-                Err(format!("`{unknown}` is no key; keys are {keys}"))
-            }
+            Some(unknown) => Err(no_key(unknown)),
         }
     }
 
@@ -109,6 +106,17 @@ impl<'t> Keys<'t> {
         };
         check_keys(self.0, &policy)?;
         Ok(policy)
+    }
+}
+
+/// The words for a key that there is not, with the one that may be meant.
+fn no_key(unknown: &str) -> String {
+    let near = nearest(unknown, KEYS.into_iter());
+    match (unknown, near) {
+        ("watts", _) => "`watts` is no key: a machine caps the power of all of its cores together; `max_mhz` caps the clock rate of the cell's"
+            .to_owned(),
+        (_, Some(near)) => format!("`{unknown}` is no key; did you mean `{near}`?"),
+        _ => format!("`{unknown}` is no key; keys are {}", KEYS.join(", ")),
     }
 }
 

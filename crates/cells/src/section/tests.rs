@@ -86,7 +86,15 @@ fn each_mistake_of_a_cell_is_named_and_costs_only_that_cell() {
             "is no key under the policy \"best-effort\"",
         ),
         ("nodes = [\"x\"]\npolicy = 3", "is \"none\", "),
-        ("nodes = [\"x\"]\nrooms = 3", "is no key"),
+        (
+            "nodes = [\"x\"]\nrooms = 3",
+            "is no key; keys are nodes, work",
+        ),
+        ("nodes = [\"x\"]\nmax_mzh = 3", "did you mean `max_mhz`?"),
+        (
+            "nodes = [\"x\"]\nwatts = 3",
+            "`max_mhz` caps the clock rate",
+        ),
     ];
     for (line, part) in wrong {
         let text = format!("[cell.good]\nnodes = [\"x\"]\n[cell.bad]\n{line}\n");
@@ -112,7 +120,20 @@ fn a_mistake_in_a_key_has_its_line_and_other_cores_are_written() {
         ("[cell.c]\nlatency = 1\n", (3, 1)),
         (
             "[cell.a]\nnodes = [\"x\"]\n[cell.b]\nnodes = [\"y\"]\nlatencies = 1\n",
-            (3, 1),
+            (7, 1),
+        ),
+        // Tables that do not follow each other, with lines above them.
+        (
+            "[cell.a]\nnodes = [\"x\"]\n\n[nodes.x]\nkind = \"k\"\n# Mine.\n[cell.b]\nnodes = [\"y\"]\n  latencies = 1\n",
+            (11, 3),
+        ),
+        (
+            "[cell.a]\nnodes = [\"x\"]\n\n[nodes.x]\nkind = \"k\"\n# Mine.\n[cell.b]\nlatency = 1\n",
+            (9, 1),
+        ),
+        (
+            "[cell]\na = { nodes = [\"x\"] }\n  b = { nodes = [\"y\"], cores = 1 }\n",
+            (5, 24),
         ),
     ] {
         let (_, mistakes) = read(cell);

@@ -79,6 +79,7 @@ pub fn set_connections(session: &mut Session, connections: &[(String, Vec<String
             name: CONNECTIONS.to_owned(),
             span: graph::SourceSpan::default(),
             text,
+            elsewhere: Vec::new(),
         }),
     }
 }
@@ -109,6 +110,7 @@ pub fn add_controller(session: &mut Session, entry: &ControllerEntry) {
             name: CONTROLLER.to_owned(),
             span: graph::SourceSpan::default(),
             text: text.trim_start().to_owned(),
+            elsewhere: Vec::new(),
         }),
     }
 }

@@ -49,8 +49,10 @@ pub(super) fn sections(
             continue;
         }
         if let Some(section) = known.get(&(part.name.clone(), is_table)) {
-            let joined = &mut all[*section].text;
-            *joined += &format!("\n{written}\n");
+            let joined = &mut all[*section];
+            let place = diagnostics.source.span(part.span.clone());
+            joined.elsewhere.push((joined.text.len() + 1, place));
+            joined.text += &format!("\n{written}\n");
             continue;
         }
         if let Some(meant) = diagnostics.nearest(&part.name, OWN.into_iter()) {
@@ -63,6 +65,7 @@ pub(super) fn sections(
             span: diagnostics.source.span(part.span.clone()),
             name: part.name.into_owned(),
             text: format!("{written}\n"),
+            elsewhere: Vec::new(),
         });
     }
     all

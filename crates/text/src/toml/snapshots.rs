@@ -77,6 +77,7 @@ pub fn set_snapshots(session: &mut Session, snapshots: &Snapshots) {
             name: SECTION.into(),
             span: SourceSpan::NONE,
             text: write_snapshots(snapshots),
+            elsewhere: Vec::new(),
         });
     }
 }

@@ -315,6 +315,7 @@ fn a_section_keeps_its_comments() {
         name: name.into(),
         span: SourceSpan::NONE,
         text: text.into(),
+        elsewhere: Vec::new(),
     };
     assert_eq!(
         sections,
