@@ -6,13 +6,13 @@
 //! | event-triggered, SCHED_DEADLINE | – | asks the kernel for the server once |
 //! | event-triggered, without it | gets no blocks while it is throttled | keeps the account; throttled, its threads are behind every other one |
 //!
-//! The thread that edits and measures counts too, and is behind every other one with the rest; at other times it is as one of an ordinary
-//! program, so it never holds a block up. With SCHED_DEADLINE it always has what nobody else wants.
+//! Threads that edit, measure and read files count too, and are behind every other one with the rest; at other times they are as those of an
+//! ordinary program, so they never hold a block up. With SCHED_DEADLINE they always have what nobody else wants.
 //!
 //! So a cell that keeps to its rule is not disturbed, and one that does not takes only what nobody else wants.
 
 use super::server::Account;
-use super::threads::{Class, EDITS, set_class, set_thread_class, threads_named};
+use super::threads::{Class, background_threads, set_class, set_thread_class};
 use super::{Policy, Windows};
 use crate::raw;
 use crate::status::CellStatus;
@@ -33,7 +33,7 @@ enum Rule {
 pub(crate) struct Enforcer {
     process: i32,
     rule: Rule,
-    /// Threads that edit and measure.
+    /// Threads that no block waits for.
     ordinary: Vec<i32>,
     /// Class while it may run.
     class: Class,
@@ -54,7 +54,7 @@ impl Enforcer {
         let process = process as i32;
         let class = Class::At(policy.priority(precedence));
         let used = raw::process_time(process).unwrap_or_default();
-        let ordinary = threads_named(process, EDITS);
+        let ordinary = background_threads(process);
         let mut refused = None;
         let rule = match policy {
             Policy::TimeTriggered(windows) if is_live => Rule::Windows(windows.clone()),

@@ -15,17 +15,21 @@ pub(crate) enum Class {
     At(Priority),
 }
 
-/// Name of the threads of a cell that edit and measure: they run at ordinary priority, where the others have a higher one.
+/// Name of the thread of a cell that edits and measures.
 pub(crate) const EDITS: &str = "divisi-edits";
+/// Names of the threads that no block waits for: they run at ordinary priority, where the others have a higher one. The last two are
+/// those of an engine.
+const BACKGROUND: [&str; 3] = [EDITS, "divisi-disk", "divisi-ahead"];
 
-/// The threads of `process` that have this name. One that takes it without a reason has a lower priority by it.
+/// The threads of `process` that no block waits for, by their names. One that takes such a name without a reason has a lower priority
+/// by it.
 ///
 /// Real-time: setup.
-pub(crate) fn threads_named(process: i32, name: &str) -> Vec<i32> {
+pub(super) fn background_threads(process: i32) -> Vec<i32> {
     let mut found = Vec::new();
     let has_name = |thread: i32| {
         let path = format!("/proc/{process}/task/{thread}/comm");
-        std::fs::read_to_string(path).is_ok_and(|it| it.trim_end() == name)
+        std::fs::read_to_string(path).is_ok_and(|it| BACKGROUND.contains(&it.trim_end()))
     };
     // Without it there are none that are told apart.
     let _ = each_thread(process, |thread| {
@@ -145,7 +149,7 @@ mod tests {
         command.args(["--exact", NAME]).env(IS_SWITCHED, "1");
         let mut child = command.stdout(Stdio::null()).spawn().unwrap();
         let process = child.id();
-        let edits = || threads_named(process as i32, EDITS);
+        let edits = || background_threads(process as i32);
         while classes(process).len() < THREADS + 2 || edits().len() != 1 {
             assert!(child.try_wait().unwrap().is_none());
             std::thread::sleep(Duration::from_millis(5));
