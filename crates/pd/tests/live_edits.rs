@@ -280,6 +280,18 @@ fn a_loop_that_makes_boxes_is_one_change() {
 }
 
 #[test]
+fn a_message_goes_on_along_the_connection_that_it_makes() {
+    let folder = folder("own-connection");
+    let patch = "#N canvas 0 0 9 9 12;\n#X obj 0 0 r go;\n#X obj 0 0 t f;\n#X msg 0 0 \\; pd-p.pd connect 1 0 3 0;\n#X obj 0 0 print later;\n\
+                 #X obj 0 0 osc~;\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 4 0 5 0;\n";
+    std::fs::write(folder.join("p.pd"), patch).expect("writable");
+    let played = play(&folder.join("p.pd"), &["go 5"]);
+    let later = played.lines.iter().filter(|line| *line == "later: 5");
+    assert_eq!(later.count(), 1, "{:?}", played.lines);
+    std::fs::remove_dir_all(&folder).expect("ours");
+}
+
+#[test]
 fn a_patch_that_plays_in_many_nodes_changes_its_messages() {
     let folder = folder("messages");
     // No message box has the name of a canvas: what comes from outside changes no signals.

@@ -13,6 +13,7 @@
 //! | `scope` | what a canvas sees of those around it |
 //! | `search` | folders in which abstractions are looked for |
 //! | `loader` | files to instances |
+//! | `ports` | inlets and outlets of boxes that show values, and of canvases |
 //! | `parsed` | files as they were read |
 //! | `box_loader` | boxes that messages make |
 //! | `connections` | which connections hold |
@@ -27,6 +28,7 @@ mod copied;
 mod instance;
 mod loader;
 mod parsed;
+mod ports;
 mod scope;
 mod search;
 mod signal_loops;
@@ -38,9 +40,10 @@ mod tests;
 pub(crate) use box_loader::BoxLoader;
 pub(crate) use copied::{CopySize, box_of, sets_blocks};
 pub use instance::{Instance, LoadedObject, LoadedPatch, ObjectBody, SourceFile, SubPatch};
+pub(crate) use loader::load_text;
 pub(crate) use loader::{MAX_INSTANCES as MAX_PATCH_CANVASES, MAX_PATCH_BOXES, load_inner};
 pub use loader::{MAX_INSTANCES, load_patch, load_patch_with};
-pub(crate) use loader::{load_text, ports_of_canvas};
+pub(crate) use ports::ports_of_canvas;
 pub(crate) use scope::Scope;
 pub use search::SearchPath;
 pub(crate) use start_words::{StartWord, StartWords};
