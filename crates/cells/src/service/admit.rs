@@ -1,7 +1,7 @@
 //! Admission of one cell, or of an edit, beside the cells that play: who yields, and who comes back.
 
 use super::demands::{Candidate, WorkAway, WorstCosts, admit_candidates, work_away};
-use super::edit::Draft;
+use super::draft::Draft;
 use super::{CellService, CellState};
 use crate::section::{CellSpec, shared_cores};
 use graph::Graph;

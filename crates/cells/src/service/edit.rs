@@ -15,6 +15,7 @@
 //! A node that is added plays in a cell if all that it is connected with plays there; else with the rest.
 
 use super::CellService;
+use super::draft::Draft;
 use super::follower::Follower;
 use super::inside::told;
 use super::outer::{edits_to, node_of, playing, ranked, rename};
@@ -23,24 +24,15 @@ use super::served::{ChangeDone, ServedCell};
 use crate::checkpoint::CheckpointMemory;
 use crate::monitor::{NewCell, Order};
 use crate::section::CellSpec;
-use crate::split::{CellPart, Split, split, unused_name};
+use crate::split::{CellPart, unused_name};
 use engine::{Engine, EngineError};
-use graph::{Diagnostic, Edge, Edit, Graph, Node, PortRef, edits_back, error_chain};
+use graph::{Edge, Edit, Graph, Node, PortRef, error_chain};
 use std::os::fd::AsRawFd;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// Longest wait for the monitor, which looks every two milliseconds.
 const SHARE_LIMIT: Duration = Duration::from_secs(1);
-
-/// A graph as it becomes.
-pub(super) struct Draft {
-    pub(super) graph: Graph,
-    pub(super) specs: Vec<CellSpec>,
-    pub(super) before: Split,
-    pub(super) after: Split,
-    pub(super) reason: Reason,
-}
 
 impl CellService {
     /// Begins to change nodes and edges. [`Self::poll`] says when it is heard.
@@ -73,38 +65,6 @@ impl CellService {
     pub(super) fn begin_beside(&mut self, goal: GraphGoal) -> Result<Pending, String> {
         let drafted = self.draft(goal)?;
         self.follow_all(drafted)
-    }
-
-    /// The graph as it becomes, and the cells' parts of it.
-    fn draft(&self, goal: GraphGoal) -> Result<Draft, String> {
-        let before = &self.options.graph;
-        // A graph that there was has the homes that there were.
-        let is_known = matches!(goal, GraphGoal::Graph(_));
-        let mut sections = None;
-        let edits = match goal {
-            GraphGoal::Edits(edits) => edits,
-            GraphGoal::Session(edits, cells) => {
-                sections = Some(cells);
-                edits
-            }
-            GraphGoal::Graph(graph) => edits_back(before, &graph, self.catalogue()),
-        };
-        let mut graph = before.clone();
-        for edit in edits {
-            graph.apply(edit).map_err(|error| error.to_string())?;
-        }
-        let specs = match sections {
-            Some(sections) => self.specs_filed(&graph, sections)?,
-            None => self.specs_after(&graph, is_known)?,
-        };
-        let old: Vec<CellSpec> = self.cells.iter().map(|it| it.spec.clone()).collect();
-        Ok(Draft {
-            before: self.split_of(before, &old)?,
-            after: self.split_of(&graph, &specs)?,
-            reason: Reason::Edited,
-            graph,
-            specs,
-        })
     }
 
     /// Starts a new process for each cell whose part changes, and for the one that has other cores.
@@ -162,15 +122,6 @@ impl CellService {
             since: Instant::now(),
         };
         Ok(Pending::edit(edit))
-    }
-
-    pub(super) fn split_of(&self, graph: &Graph, specs: &[CellSpec]) -> Result<Split, String> {
-        split(graph, specs, self.catalogue()).map_err(|mistakes| {
-            let words = |it: Diagnostic| [it.message, it.help];
-            let words = mistakes.into_iter().flat_map(words);
-            let words: Vec<String> = words.filter(|it| !it.is_empty()).collect();
-            words.join("; ")
-        })
     }
 
     /// Starts the new process of the cell at `at`.

@@ -18,7 +18,7 @@
 //! | `replaced` | other cores: a new process, with as many workers |
 //! | `work` | what commands may do with cells that do work of nodes elsewhere |
 //! | `outer` | the supervisor's graph |
-//! | `edit`, `follower`, `homes` | nodes and edges change: new processes for the cells whose parts do, and where new nodes play |
+//! | `edit`, `draft`, `follower`, `homes` | nodes and edges change: new processes for the cells whose parts do, and where new nodes play |
 //!
 //! # Changes
 //!
@@ -38,6 +38,7 @@ mod change;
 mod controllers;
 mod cores;
 mod demands;
+mod draft;
 mod edit;
 mod follower;
 mod govern;

@@ -4,7 +4,7 @@
 //! graph changes. If it does not come, the present one plays on, on the new cores.
 
 use super::CellService;
-use super::edit::Draft;
+use super::draft::Draft;
 use super::pending::{Pending, Reason};
 use super::served::{CellState, ChangeDone};
 
