@@ -38,6 +38,12 @@ const NO_INPUT: CopyText = CopyText {
     ..NOISE
 };
 
+/// Behind a gain of -20 dB.
+const QUIET: CopyText = CopyText {
+    edges: &["noise1 -> g# -> n#"],
+    ..NOISE
+};
+
 /// A unit with one input and one output, that is noise.
 const FILTER: Row = Row {
     name: "",
@@ -346,27 +352,44 @@ fn effects() -> Vec<Row> {
                 nodes: r#"n# = { kind = "limiter" }"#,
                 ..NOISE
             },
-            fundsp: Some(|n| bench(n, Input::Noise, |_| limiter(0.005, 0.05))),
-            scsynth: Some(|def, sources, _| {
-                let [level, duration] = values([0.9, 0.005]);
-                vec![def.add("Limiter", &[sources.noise[0], level, duration])]
-            }),
-            note: "Divisi: true peak, oversampled; the others: peak of samples",
+            note: "true peak, at eight times the rate; neither peer has one",
             ..FILTER
         },
         Row {
             name: "limiter, quiet",
             divisi: CopyText {
                 nodes: "g# = { kind = \"gain\", gain = 0.1 }\nn# = { kind = \"limiter\" }",
-                edges: &["noise1 -> g# -> n#"],
-                outputs: &["n#"],
+                ..QUIET
+            },
+            note: "20 dB below: nothing is limited; with a gain before it",
+            ..FILTER
+        },
+        Row {
+            name: "limiter of samples",
+            divisi: CopyText {
+                nodes: r#"n# = { kind = "limiter", detector = "sample-peak" }"#,
+                ..NOISE
+            },
+            fundsp: Some(|n| bench(n, Input::Noise, |_| limiter(0.005, 0.05))),
+            scsynth: Some(|def, sources, _| {
+                let [level, duration] = values([0.9, 0.005]);
+                vec![def.add("Limiter", &[sources.noise[0], level, duration])]
+            }),
+            note: "Divisi: lines between segments of 1.3 ms, scsynth: of 5 ms; fundsp: a follower, 1 dB below",
+            ..FILTER
+        },
+        Row {
+            name: "limiter of samples, quiet",
+            divisi: CopyText {
+                nodes: "g# = { kind = \"gain\", gain = 0.1 }\nn# = { kind = \"limiter\", detector = \"sample-peak\" }",
+                ..QUIET
             },
             scsynth: Some(|def, sources, _| {
                 let [level, duration] = values([0.9, 0.005]);
                 let quiet = def.multiply(sources.noise[0], 0.1.into());
                 vec![def.add("Limiter", &[quiet, level, duration])]
             }),
-            note: "20 dB below: nothing is limited; each with a gain before it",
+            note: "20 dB below; each with a gain before it",
             ..FILTER
         },
         Row {

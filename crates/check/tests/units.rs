@@ -208,6 +208,8 @@ units! {
     a_compressor_with_a_side_chain: "compressor" { "key" = word("side"), "lookahead" = number(0.002), "attack" = number(0.0), "knee_db" = number(0.0) };
     a_limiter: "limiter" { "gain_db" = number(12.0), "channels" = number(2.0) };
     a_limiter_with_a_short_release: "limiter" { "release" = number(0.0), "ceiling_db" = number(-20.0) };
+    a_limiter_of_samples: "limiter" { "detector" = word("sample-peak"), "gain_db" = number(12.0), "channels" = number(2.0) };
+    a_limiter_of_samples_with_a_short_release: "limiter" { "detector" = word("sample-peak"), "release" = number(0.0), "ceiling_db" = number(-20.0) };
     a_gate: "gate" { "threshold_db" = number(-3.0), "hold" = number(0.001), "release" = number(0.002), "channels" = number(2.0) };
     a_gate_with_a_side_chain: "gate" { "key" = word("side"), "range_db" = number(12.0) };
     an_expander: "expander" { "threshold_db" = number(-2.0), "ratio" = number(4.0), "channels" = number(2.0) };

@@ -232,3 +232,117 @@ fn a_limiter_leaves_what_is_below_its_ceiling() {
     let heard = play(&mut unit, &[&input], &[]).swap_remove(0);
     assert_eq!(heard[latency..], input[..5000 - latency]);
 }
+
+/// The parameters of a limiter of samples.
+fn of_samples(ceiling_db: f64, release: f64) -> [(&'static str, graph::ParamValue); 4] {
+    [
+        ("detector", word("sample-peak")),
+        ("ceiling_db", number(ceiling_db)),
+        ("gain_db", number(12.0)),
+        ("release", number(release)),
+    ]
+}
+
+/// Its definition, frame by frame, for one channel: segments of 64 frames from the first one that sounds.
+fn limit_samples(input: &[f32], ceiling: f64, release: f64) -> Vec<f64> {
+    const S: usize = 64;
+    let gain = 10f64.powf(12.0 / 20.0);
+    let lead = input.iter().take_while(|x| **x == 0.0).count();
+    let sounding = &input[lead..];
+    let needed = |segment: usize| {
+        let frames = sounding.iter().skip(segment * S).take(S);
+        let peak = frames.fold(0.0, |peak: f64, x| peak.max(f64::from(x.abs()) * gain));
+        (1.0 - ceiling / peak).max(0.0)
+    };
+    let mut heard = vec![0.0; lead + 2 * S];
+    // It has come down before the first of them leaves.
+    let mut begin = needed(0);
+    for segment in 0..sounding.len() / S {
+        let left: f64 = begin * (-(S as f64) / (release * RATE as f64)).exp();
+        let end = left.max(needed(segment)).max(needed(segment + 1));
+        // What has decayed that far is none.
+        let end = if end < 1e-9 { 0.0 } else { end };
+        for i in 0..S {
+            let reduction = begin + (end - begin) * i as f64 / S as f64;
+            let x = f64::from(sounding[segment * S + i]) * gain;
+            heard.push(x * (1.0 - reduction));
+        }
+        begin = end;
+    }
+    heard
+}
+
+/// Bursts of noise with silence between them.
+fn bursts_and_silence(seed: u64, frames: usize) -> Vec<f32> {
+    let mut input = noise(seed, frames);
+    for (i, x) in input.iter_mut().enumerate() {
+        *x *= [0.0, 1.0, 0.02, 0.4][i / 1100 % 4];
+    }
+    input
+}
+
+#[test]
+fn a_limiter_of_samples_draws_lines_between_segments() {
+    for (ceiling_db, release) in [(-1.0, 0.02), (-6.0, 0.2), (0.0, 0.0)] {
+        let input = bursts_and_silence(6, 12_000);
+        let ceiling = 10f64.powf(ceiling_db / 20.0);
+        let heard = out("limiter", &of_samples(ceiling_db, release), &[&input]);
+        // The second burst is in the silence of the first: where nothing is left of a reduction, segments begin anew.
+        let wanted = match release {
+            0.0 => limit_parts(&input, ceiling),
+            _ => limit_samples(&input, ceiling, release),
+        };
+        for (n, (heard, wanted)) in heard.iter().zip(&wanted).enumerate() {
+            assert!(
+                (f64::from(*heard) - wanted).abs() < 2e-6,
+                "{ceiling_db} dB, frame {n}: {heard} and {wanted}"
+            );
+        }
+    }
+}
+
+/// Each silence and what follows it by itself: what leaves late is heard in the next silence.
+fn limit_parts(input: &[f32], ceiling: f64) -> Vec<f64> {
+    let mut heard = vec![0.0; input.len() + 400];
+    for (index, part) in input.chunks(4400).enumerate() {
+        let part = [part, &[0.0; 256]].concat();
+        let to = heard[index * 4400..].iter_mut();
+        to.zip(limit_samples(&part, ceiling, 0.0))
+            .for_each(|(to, y)| *to += y);
+    }
+    heard
+}
+
+#[test]
+fn no_sample_of_a_limiter_of_samples_is_above_its_ceiling() {
+    let mut clicks = sine(997.0, 0.2, 16_000);
+    (0..16_000).step_by(1234).for_each(|i| clicks[i] = 1.0);
+    for input in [bursts_and_silence(7, 16_000), clicks, noise(8, 16_000)] {
+        for ceiling in [-0.5, -9.0] {
+            let heard = out("limiter", &of_samples(ceiling, 0.02), &[&input]);
+            let highest = peak(&heard);
+            assert!(highest <= 10f64.powf(ceiling / 20.0), "{highest}");
+            assert!(db(highest) > ceiling - 0.01, "{highest}");
+        }
+    }
+}
+
+#[test]
+fn a_limiter_of_samples_leaves_what_is_below_its_ceiling() {
+    let input = noise(9, 5000).iter().map(|x| x * 0.89).collect::<Vec<_>>();
+    let mut unit = bench("limiter", &[("detector", word("sample-peak"))]);
+    assert_eq!(unit.processor.latency().0, 128);
+    let heard = play(&mut unit, &[&input], &[]).swap_remove(0);
+    assert_eq!(heard[128..], input[..5000 - 128]);
+}
+
+#[test]
+fn a_ceiling_that_falls_holds_what_is_under_way() {
+    let input = sine(300.0, 1.0, RATE);
+    let mut unit = bench("limiter", &[("detector", word("sample-peak"))]);
+    let changes = [change(0, 24_000, -12.0)];
+    let heard = play(&mut unit, &[&input], &changes).swap_remove(0);
+    // The change is a ramp of 5 ms.
+    assert!(peak(&heard[24_240..]) <= 10f64.powf(-12.0 / 20.0));
+    assert!(db(peak(&heard[24_240 + 128..])) > -12.01);
+}

@@ -1,4 +1,5 @@
-//! `limiter`: keeps the true peak below a ceiling, with a look-ahead of 3 ms.
+//! `limiter`: keeps the true peak below a ceiling, with a look-ahead of 3 ms; with `detector = "sample-peak"` samples alone
+//! ([`samples`]).
 //!
 //! ```text
 //! p[n] = largest of |x| and of seven points between it and the next frame (64 taps of a Kaiser sinc each), on all channels
@@ -15,15 +16,17 @@
 //! | | |
 //! |---|---|
 //! | ports | `in`, `out`, as wide as `channels` says |
-//! | parameters | `ceiling_db` -24 to 0, `gain_db` ±48 before it, `release` 0.005 to 2 s |
-//! | latency | W + 31 frames: 175 at 48 kHz |
+//! | parameters | `ceiling_db` -24 to 0, `gain_db` ±48 before it, `release` 0 to 2 s; `detector` |
+//! | latency | W + 31 frames: 175 at 48 kHz; of samples alone 128 |
 //! | tail | the latency |
 //! | driven | all at audio rate |
 
 mod quiet;
 mod reductions;
+mod samples;
 
 use self::reductions::Reductions;
+use self::samples::SampleLimiter;
 use crate::dynamics::detector::{LookAhead, decibels, gain_of, level_db, seconds};
 use crate::dynamics::points::{Points, TAPS};
 use crate::kernel::{
@@ -32,7 +35,7 @@ use crate::kernel::{
 };
 use crate::param::{ParamSpec, channels};
 use crate::sample::{copy_samples, to_sample};
-use graph::{Kind, KindPicture};
+use graph::{Kind, KindPicture, Param};
 use processor::{Gauge, MakeContext, MakeError, Processor, SetupServices, Tail};
 use std::ops::{Neg, Range};
 use units::Frames;
@@ -53,7 +56,10 @@ const AIM: f64 = 0.97;
 
 pub(crate) fn kind() -> Kind {
     let mut params: Vec<_> = Limiter::PARAMS.iter().map(ParamSpec::param).collect();
-    params.push(channels());
+    let detector = Param::choice("detector", &["true-peak", "sample-peak"]).doc(
+        "What stays below the ceiling: the sound between samples too, or samples alone, which is far cheaper and has less latency.",
+    );
+    params.extend([detector, channels()]);
     Kind {
         params,
         typical_ns: 4000,
@@ -64,7 +70,10 @@ pub(crate) fn kind() -> Kind {
 }
 
 pub(crate) fn make(creation: &MakeContext<'_>) -> Result<Box<dyn Processor>, MakeError> {
-    KernelNode::make(creation, Limiter::default())
+    match creation.choice("detector")? {
+        0 => KernelNode::make(creation, Limiter::default()),
+        _ => KernelNode::make(creation, SampleLimiter::default()),
+    }
 }
 
 #[derive(Default)]

@@ -71,7 +71,7 @@ impl Limiter {
 
 /// The largest magnitude of samples; infinite if one is no number. As bits they are compared in vectors.
 #[inline(always)]
-fn loudest(samples: &[f32]) -> f64 {
+pub(super) fn loudest(samples: &[f32]) -> f64 {
     let mut bits = 0;
     // Written twice: those of a whole step are known to be as many.
     match <&Samples>::try_from(samples) {

@@ -1,0 +1,309 @@
+//! `limiter` with `detector = "sample-peak"`: a gain that moves on straight lines, from one segment of the sound to the next.
+//!
+//! ```text
+//! S = the power of two at or above the frames of a millisecond (64 at 48 kHz)
+//! p[k] = largest |x| / ceiling of segment k, on all channels          n[k] = 1 - 1 / p[k], 0 or more
+//! r[k + 1] = largest of n[k], n[k + 1] and r[k] × exp(-S / (release × rate)): the reduction where segment k ends
+//! y[n] = x[n - 2 S] × (1 - the line from r[k] to r[k + 1]), held within ±ceiling
+//! ```
+//!
+//! Both ends of a line are low enough for its segment, so all of it is. What comes after a segment is known when its line is drawn:
+//! it leaves two segments later than it came. Segments follow each other from the first frame that sounds, and so anew behind a silence
+//! in which all reductions have ended: so they are the same whether or not the node has slept.
+
+use super::quiet::loudest;
+use super::{CEILING, GAIN, RELEASE, within};
+use crate::dynamics::detector::{gain_of, level_db};
+use crate::kernel::{
+    FRAMES, FrameValues, LaneIo, Memory, MemorySize, Samples, UnitKernel, decay_factor, line_sample,
+};
+use crate::param::ParamSpec;
+use crate::sample::copy_samples;
+use processor::{Gauge, SetupServices, Tail};
+use std::ops::Range;
+use units::Frames;
+
+/// A reduction below this is none.
+const NO_REDUCTION: f64 = 1e-9;
+
+// Numbers of the memory: peaks over the ceiling of the segment that enters, of the one before and of the one that leaves, then the
+// reductions where that one begins and ends.
+const ENTERING: usize = 0;
+const BETWEEN: usize = 1;
+const LEAVING: usize = 2;
+const BEGIN: usize = 3;
+const END: usize = 4;
+
+#[derive(Default)]
+pub(super) struct SampleLimiter {
+    rate: f64,
+    /// S, a power of two.
+    segment: usize,
+    shown: Gauge,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SegmentValues {
+    ceiling: f32,
+    /// 1 / ceiling.
+    inverse: f64,
+    gain: f32,
+    /// What is left of a reduction after a segment.
+    decay: f64,
+}
+
+impl SampleLimiter {
+    /// Draws the line of the segment that leaves next.
+    #[inline(always)]
+    fn begin_segment(memory: &mut Memory, values: &SegmentValues) {
+        let numbers = &mut memory.numbers;
+        let [entered, between] = [numbers[ENTERING], numbers[BETWEEN]];
+        let needed = needed(entered).max(needed(between));
+        let released = numbers[END] * values.decay;
+        let released = if released < NO_REDUCTION { 0.0 } else { released };
+        numbers[BEGIN] = numbers[END];
+        numbers[END] = needed.max(released);
+        numbers[LEAVING] = between;
+        numbers[BETWEEN] = entered;
+        numbers[ENTERING] = 0.0;
+    }
+
+    /// The gains of frames from `place` in the segment on.
+    #[inline(always)]
+    fn gains(&self, memory: &Memory, place: usize) -> Samples {
+        let [begin, end] = [memory.numbers[BEGIN], memory.numbers[END]];
+        let slope = ((begin - end) / self.segment as f64) as f32;
+        let first = (1.0 - begin) as f32;
+        let mut gains = [0f32; FRAMES];
+        for (gain, at) in gains.iter_mut().zip(place as i32..) {
+            *gain = first + slope * at as f32;
+        }
+        gains
+    }
+
+    /// Processes frames of one segment.
+    #[inline(always)]
+    fn process_run(
+        &self,
+        values: FrameValues<'_, SegmentValues>,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+        frames: Range<usize>,
+    ) {
+        let (at, count) = (memory.counts[0] as usize, frames.len());
+        let gains = self.gains(memory, at & (self.segment - 1));
+        let length = 2 * self.segment;
+        let mut peak = memory.numbers[ENTERING];
+        for c in 0..io.output(0).len() {
+            let (input, output) = io.both((0, c), (0, c));
+            let entering = enter(values, &input[frames.clone()]);
+            peak = peak.max(peak_of(values, &entering));
+            let first = c * length + (at & (length - 1));
+            let mut late = [0f32; FRAMES];
+            copy_samples(memory.samples(first..first + count), &mut late[..count]);
+            memory.write_samples(first, &entering[..count]);
+            leave(values, &gains, &mut late);
+            copy_samples(&late[..count], &mut output[frames.clone()]);
+        }
+        memory.numbers[ENTERING] = peak;
+        memory.counts[0] = (at.wrapping_add(count) & (length - 1)) as u64;
+    }
+
+    /// Passes the silent frames at the begin of some, where nothing is left of what came before. Returns their number.
+    #[inline(never)]
+    fn pass_silence(
+        values: FrameValues<'_, SegmentValues>,
+        io: &mut LaneIo<'_>,
+        frames: Range<usize>,
+    ) -> usize {
+        let sounds = |frame: usize, gain: f32| {
+            let channels = io.input(0).iter();
+            let mut samples = channels.map(|x| line_sample(f64::from(x[frame] * gain)));
+            samples.any(|x| x != 0.0)
+        };
+        let mut pairs = frames.clone().zip(values.iter());
+        let first = pairs.find(|(frame, values)| sounds(*frame, values.gain));
+        let end = first.map_or(frames.end, |(frame, _)| frame);
+        for c in 0..io.output(0).len() {
+            io.output(0)[c][frames.start..end].fill(0.0);
+        }
+        end - frames.start
+    }
+}
+
+/// The largest narrow number that is not above `ceiling`.
+fn at_most(ceiling: f64) -> f32 {
+    let narrow = ceiling as f32;
+    match f64::from(narrow) > ceiling {
+        true => narrow.next_down(),
+        false => narrow,
+    }
+}
+
+/// The reduction for a peak over the ceiling.
+#[inline(always)]
+fn needed(peak: f64) -> f64 {
+    if peak > 1.0 { 1.0 - 1.0 / peak } else { 0.0 }
+}
+
+/// Frames behind their gain: as many as there can be, for vectors of a known number; those that are not there are zeros.
+#[inline(always)]
+fn enter(values: FrameValues<'_, SegmentValues>, from: &[f32]) -> Samples {
+    let mut entering = [0f32; FRAMES];
+    copy_samples(from, &mut entering[..from.len()]);
+    match values.constant() {
+        Some(values) => (entering.iter_mut()).for_each(
+            #[inline(always)]
+            |x| *x = line_sample(f64::from(*x * values.gain)),
+        ),
+        None => (entering.iter_mut().zip(values.iter()))
+            .for_each(|(x, values)| *x = line_sample(f64::from(*x * values.gain))),
+    }
+    entering
+}
+
+/// The largest of the samples, over the ceiling.
+#[inline(always)]
+fn peak_of(values: FrameValues<'_, SegmentValues>, entering: &Samples) -> f64 {
+    match values.constant() {
+        Some(values) => loudest(entering) * values.inverse,
+        None => {
+            let pairs = entering.iter().zip(values.iter());
+            pairs.fold(0.0, |peak: f64, (x, values)| {
+                peak.max(f64::from(x.abs()) * values.inverse)
+            })
+        }
+    }
+}
+
+/// Multiplies by the gains, within the ceiling.
+#[inline(always)]
+fn leave(values: FrameValues<'_, SegmentValues>, gains: &Samples, late: &mut Samples) {
+    let pairs = late.iter_mut().zip(gains);
+    // Silence is +0.0.
+    match values.constant() {
+        Some(values) => pairs.for_each(
+            #[inline(always)]
+            |(y, gain)| *y = within(*y * gain, values.ceiling) + 0.0,
+        ),
+        None => pairs
+            .zip(values.iter())
+            .for_each(|((y, gain), values)| *y = within(*y * gain, values.ceiling) + 0.0),
+    }
+}
+
+impl UnitKernel for SampleLimiter {
+    type Values = SegmentValues;
+    const PARAMS: &'static [ParamSpec] = &[CEILING, GAIN, RELEASE];
+    const LINKED: bool = true;
+
+    fn setup(&mut self, rate: f64, channels: usize) -> MemorySize {
+        self.rate = rate;
+        self.segment = ((rate / 1000.0) as usize).next_power_of_two();
+        MemorySize {
+            numbers: END + 1,
+            // The place in the lines of the channels.
+            counts: 1,
+            line: 2 * self.segment * channels,
+        }
+    }
+
+    fn values(&self, params: &[f64]) -> SegmentValues {
+        let ceiling = gain_of(params[0]);
+        SegmentValues {
+            ceiling: at_most(ceiling),
+            inverse: 1.0 / ceiling,
+            gain: gain_of(params[1]) as f32,
+            decay: decay_factor(params[2], self.rate / self.segment as f64),
+        }
+    }
+
+    fn next_values(
+        &self,
+        params: &[f64],
+        (before, values): (&[f64], &SegmentValues),
+    ) -> SegmentValues {
+        let mut next = *values;
+        if params[0] != before[0] {
+            let ceiling = gain_of(params[0]);
+            (next.ceiling, next.inverse) = (at_most(ceiling), 1.0 / ceiling);
+        }
+        if params[1] != before[1] {
+            next.gain = gain_of(params[1]) as f32;
+        }
+        if params[2] != before[2] {
+            next.decay = decay_factor(params[2], self.rate / self.segment as f64);
+        }
+        next
+    }
+
+    #[inline(always)]
+    fn process(
+        &self,
+        values: FrameValues<'_, SegmentValues>,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+    ) {
+        let mut first = 0;
+        while first < values.len() {
+            if memory.numbers.iter().all(|x| *x == 0.0) {
+                let rest = first..values.len();
+                first += Self::pass_silence(values.part(rest.clone()), io, rest);
+                memory.counts[0] = 0;
+            }
+            if first == values.len() {
+                return;
+            }
+            let place = memory.counts[0] as usize & (self.segment - 1);
+            let end = values.len().min(first + self.segment - place);
+            let run = values.part(first..end);
+            let mut each = run.iter();
+            if let (0, Some(values)) = (place, each.next()) {
+                Self::begin_segment(memory, values);
+            }
+            self.process_run(run, io, memory, first..end);
+            first = end;
+        }
+    }
+
+    fn tail(&self, _: &[f64]) -> Tail {
+        Tail::Frames(2 * self.segment as u64)
+    }
+
+    fn latency(&self) -> Frames {
+        Frames(2 * self.segment as u32)
+    }
+
+    fn announce(&mut self, services: &mut dyn SetupServices) {
+        self.shown = services.gauge("reduction");
+    }
+
+    fn show(&self, memory: &Memory) {
+        let reduction = memory.numbers[END];
+        self.shown.set(match reduction > 0.0 {
+            true => -level_db(1.0 - reduction.min(1.0)) as f32,
+            false => 0.0,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_not_moved_is_taken_from_the_frame_before() {
+        let mut limiter = SampleLimiter::default();
+        limiter.setup(48_000.0, 1);
+        crate::kernel::check_next_values(&limiter);
+    }
+
+    #[test]
+    fn segments_are_about_a_millisecond_at_every_rate() {
+        for (rate, frames) in [(8000, 8), (44_100, 64), (48_000, 64), (96_000, 128), (192_000, 256)] {
+            let mut limiter = SampleLimiter::default();
+            limiter.setup(f64::from(rate), 1);
+            assert_eq!(limiter.latency().0, 2 * frames, "{rate}");
+        }
+    }
+}
