@@ -126,6 +126,17 @@ impl Memory {
         };
     }
 
+    /// Hands out samples of the line from `first` on, for others in their places, each of them from [`line_sample`]. `exchange` returns
+    /// true if one of these is not 0.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(crate) fn exchange(&mut self, first: usize, exchange: impl FnOnce(&mut Samples) -> bool) {
+        if let Some(samples) = self.line[first..].first_chunk_mut() {
+            self.has_written |= exchange(samples);
+        }
+    }
+
     /// Notes that `frames` frames have passed.
     pub(super) fn advance(&mut self, frames: usize) {
         self.quiet_frames = match std::mem::take(&mut self.has_written) {

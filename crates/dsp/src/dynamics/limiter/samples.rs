@@ -26,19 +26,31 @@ use units::Frames;
 /// A reduction below this is none.
 const NO_REDUCTION: f64 = 1e-9;
 
-// Numbers of the memory: peaks over the ceiling of the segment that enters, of the one before and of the one that leaves, then the
-// reductions where that one begins and ends.
+// Numbers of the memory: peaks over the ceiling of the segment that enters, of the one before and of the one that leaves; what the one
+// before needs; the reductions where the one that leaves begins and ends.
 const ENTERING: usize = 0;
 const BETWEEN: usize = 1;
 const LEAVING: usize = 2;
-const BEGIN: usize = 3;
-const END: usize = 4;
+const NEEDED: usize = 3;
+const BEGIN: usize = 4;
+const END: usize = 5;
+/// How many.
+const NUMBERS: usize = 6;
+
+/// The numbers.
+#[inline(always)]
+fn numbers(memory: &mut Memory) -> &mut [f64; NUMBERS] {
+    let numbers = memory.numbers.first_chunk_mut();
+    numbers.expect("the setup asks for as many")
+}
 
 #[derive(Default)]
 pub(super) struct SampleLimiter {
     rate: f64,
     /// S, a power of two.
     segment: usize,
+    /// 1 / S.
+    part: f64,
     shown: Gauge,
 }
 
@@ -56,29 +68,50 @@ impl SampleLimiter {
     /// Draws the line of the segment that leaves next.
     #[inline(always)]
     fn begin_segment(memory: &mut Memory, values: &SegmentValues) {
-        let numbers = &mut memory.numbers;
+        let numbers = numbers(memory);
         let [entered, between] = [numbers[ENTERING], numbers[BETWEEN]];
-        let needed = needed(entered).max(needed(between));
+        let mut needed = 0.0;
+        if entered > 1.0 {
+            needed = 1.0 - 1.0 / entered;
+        }
         let released = numbers[END] * values.decay;
-        let released = if released < NO_REDUCTION { 0.0 } else { released };
+        let released = if released < NO_REDUCTION {
+            0.0
+        } else {
+            released
+        };
         numbers[BEGIN] = numbers[END];
-        numbers[END] = needed.max(released);
+        numbers[END] = larger(larger(needed, numbers[NEEDED]), released);
+        numbers[NEEDED] = needed;
         numbers[LEAVING] = between;
         numbers[BETWEEN] = entered;
         numbers[ENTERING] = 0.0;
     }
 
-    /// The gains of frames from `place` in the segment on.
+    /// The gain where the segment that leaves begins, and what it changes by from frame to frame.
     #[inline(always)]
-    fn gains(&self, memory: &Memory, place: usize) -> Samples {
+    fn line(&self, memory: &Memory) -> (f32, f32) {
         let [begin, end] = [memory.numbers[BEGIN], memory.numbers[END]];
-        let slope = ((begin - end) / self.segment as f64) as f32;
-        let first = (1.0 - begin) as f32;
-        let mut gains = [0f32; FRAMES];
-        for (gain, at) in gains.iter_mut().zip(place as i32..) {
-            *gain = first + slope * at as f32;
+        ((1.0 - begin) as f32, ((begin - end) * self.part) as f32)
+    }
+
+    /// Processes a segment of as many frames as a step has, with values that stand still, in one pass: with the bits of
+    /// [`process_run`](Self::process_run).
+    #[inline(always)]
+    fn process_whole(&self, values: &SegmentValues, io: &mut LaneIo<'_>, memory: &mut Memory) {
+        let line = self.line(memory);
+        let at = memory.counts[0] as usize & FRAMES;
+        let mut bits = 0;
+        for c in 0..io.output(0).len() {
+            let (input, output) = io.both((0, c), (0, c));
+            memory.exchange(c * 2 * FRAMES + at, |ring| {
+                let loudest = pass_segment(values, line, (input, output), ring);
+                bits = loudest.max(bits);
+                loudest != 0
+            });
         }
-        gains
+        numbers(memory)[ENTERING] = f64::from(f32::from_bits(bits)) * values.inverse;
+        memory.counts[0] = (at ^ FRAMES) as u64;
     }
 
     /// Processes frames of one segment.
@@ -91,7 +124,12 @@ impl SampleLimiter {
         frames: Range<usize>,
     ) {
         let (at, count) = (memory.counts[0] as usize, frames.len());
-        let gains = self.gains(memory, at & (self.segment - 1));
+        let (first, slope) = self.line(memory);
+        let place = at & (self.segment - 1);
+        let mut gains = [0f32; FRAMES];
+        for (gain, at) in gains.iter_mut().zip(place as i32..) {
+            *gain = first + slope * at as f32;
+        }
         let length = 2 * self.segment;
         let mut peak = memory.numbers[ENTERING];
         for c in 0..io.output(0).len() {
@@ -140,10 +178,28 @@ fn at_most(ceiling: f64) -> f32 {
     }
 }
 
-/// The reduction for a peak over the ceiling.
 #[inline(always)]
-fn needed(peak: f64) -> f64 {
-    if peak > 1.0 { 1.0 - 1.0 / peak } else { 0.0 }
+fn larger(x: f64, y: f64) -> f64 {
+    if x > y { x } else { y }
+}
+
+/// Passes a segment of one channel. Returns the magnitude of the largest sample that enters, as bits.
+#[inline(always)]
+fn pass_segment(
+    values: &SegmentValues,
+    (first, slope): (f32, f32),
+    (input, output): (&Samples, &mut Samples),
+    ring: &mut Samples,
+) -> u32 {
+    let SegmentValues { gain, ceiling, .. } = *values;
+    let mut bits = 0;
+    for i in 0..FRAMES {
+        let late = ring[i];
+        ring[i] = line_sample(f64::from(input[i] * gain));
+        bits = ring[i].abs().to_bits().max(bits);
+        output[i] = within(late * (first + slope * i as i32 as f32), ceiling) + 0.0;
+    }
+    bits
 }
 
 /// Frames behind their gain: as many as there can be, for vectors of a known number; those that are not there are zeros.
@@ -200,8 +256,9 @@ impl UnitKernel for SampleLimiter {
     fn setup(&mut self, rate: f64, channels: usize) -> MemorySize {
         self.rate = rate;
         self.segment = ((rate / 1000.0) as usize).next_power_of_two();
+        self.part = 1.0 / self.segment as f64;
         MemorySize {
-            numbers: END + 1,
+            numbers: NUMBERS,
             // The place in the lines of the channels.
             counts: 1,
             line: 2 * self.segment * channels,
@@ -261,6 +318,9 @@ impl UnitKernel for SampleLimiter {
             if let (0, Some(values)) = (place, each.next()) {
                 Self::begin_segment(memory, values);
             }
+            if let (Some(values), FRAMES, FRAMES) = (run.constant(), self.segment, run.len()) {
+                return self.process_whole(values, io, memory);
+            }
             self.process_run(run, io, memory, first..end);
             first = end;
         }
@@ -300,7 +360,13 @@ mod tests {
 
     #[test]
     fn segments_are_about_a_millisecond_at_every_rate() {
-        for (rate, frames) in [(8000, 8), (44_100, 64), (48_000, 64), (96_000, 128), (192_000, 256)] {
+        for (rate, frames) in [
+            (8000, 8),
+            (44_100, 64),
+            (48_000, 64),
+            (96_000, 128),
+            (192_000, 256),
+        ] {
             let mut limiter = SampleLimiter::default();
             limiter.setup(f64::from(rate), 1);
             assert_eq!(limiter.latency().0, 2 * frames, "{rate}");
