@@ -35,7 +35,10 @@ pub(crate) fn copy_samples(from: &[f32], to: &mut [f32]) {
         // In four pieces: as one it would be made one call with what follows.
         let (from, to) = (from.as_chunks::<16>().0, to.as_chunks_mut::<16>().0);
         if let ([a, b, c, d], [to_a, to_b, to_c, to_d]) = (from, to) {
-            (*to_a, *to_b, *to_c, *to_d) = (*a, *b, *c, *d);
+            *to_a = *a;
+            *to_b = *b;
+            *to_c = *c;
+            *to_d = *d;
         }
     } else if !(from.is_empty() && to.is_empty()) {
         to.copy_from_slice(from);

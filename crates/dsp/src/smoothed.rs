@@ -44,11 +44,14 @@ pub(crate) trait SmoothedKernel: Send + Sync + 'static {
     /// Real-time: hot.
     fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize);
 
-    /// Processes a block in which no factor moves; `values` are those of the first two factors. Of kernels in rows alone.
+    /// Processes a block in which no factor moves; `values` are those of the first two factors. Returns false, and has done nothing, where
+    /// the input is silent or constant. Of kernels in rows alone.
     ///
     /// Real-time: hot.
     #[inline(always)]
-    fn process_steady(_block: &mut Block<'_>, _values: [f32; 2]) {}
+    fn process_steady(_block: &mut Block<'_>, _values: [f32; 2]) -> bool {
+        false
+    }
 }
 
 /// A node with smoothed factors.
@@ -74,11 +77,11 @@ struct Factors<K> {
 struct Steady<'a, 'b, K>(&'a mut Block<'b>, [f32; 2], PhantomData<K>);
 
 impl<K: SmoothedKernel> WideWork for Steady<'_, '_, K> {
-    type Output = ();
+    type Output = bool;
 
     #[inline(always)]
-    fn run(self) {
-        K::process_steady(self.0, self.1);
+    fn run(self) -> bool {
+        K::process_steady(self.0, self.1)
     }
 }
 
@@ -92,12 +95,9 @@ impl<K: SmoothedKernel> WideWork for Blocks<'_, K> {
     fn run(self) -> RowStatus {
         self.0.process(
             #[inline(always)]
-            |unit, block| {
-                if !unit.is_steady(block) {
-                    return unit.process_other(block);
-                }
-                K::process_steady(block, unit.steady);
-                ProcessStatus::Continue
+            |unit, block| match unit.stands_still(block) && K::process_steady(block, unit.steady) {
+                true => ProcessStatus::Continue,
+                false => unit.process_other(block),
             },
         )
     }
@@ -165,18 +165,30 @@ impl<K: SmoothedKernel> Smoothed<K> {
         block.hold_first_frame();
     }
 
-    /// Returns true for nearly all blocks: no factor moves, no event has come, the input is neither silent nor constant, and this worker
-    /// processes all frames.
+    /// Returns true for nearly all blocks: no factor moves, no event has come, and this worker processes all frames.
     #[inline(always)]
-    fn is_steady(&self, block: &Block<'_>) -> bool {
-        self.is_settled
-            && !block.may_have_events()
-            && block.input_content() == Content::Unknown
-            && self.split.is_whole(block)
-            && (K::IN_ROWS || !self.state.kernel.is_muted(block))
+    fn stands_still(&self, block: &Block<'_>) -> bool {
+        self.is_settled && !block.may_have_events() && self.split.is_whole(block)
     }
 
-    /// Processes a block that is not [steady](Self::is_steady).
+    /// Processes a block in which nothing moves but the input, as nearly all are. Returns false, and has done nothing, if it is another one.
+    #[inline(always)]
+    fn process_steady(&mut self, block: &mut Block<'_>) -> bool {
+        if !self.stands_still(block) {
+            return false;
+        }
+        if K::IN_ROWS {
+            return widest(Steady::<K>(block, self.steady, PhantomData));
+        }
+        let Factors { kernel, factors } = &*self.state;
+        let is_moved = block.input_content() == Content::Unknown && !kernel.is_muted(block);
+        if is_moved {
+            kernel.process_part(&mut BlockPart::whole(block), factors, 0);
+        }
+        is_moved
+    }
+
+    /// Processes a block that is not [steady](Self::process_steady).
     #[inline(never)]
     fn process_other(&mut self, block: &mut Block<'_>) -> ProcessStatus {
         let content = block.input_content();
@@ -241,16 +253,10 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        if !self.is_steady(block) {
-            return self.process_other(block);
+        match self.process_steady(block) {
+            true => ProcessStatus::Continue,
+            false => self.process_other(block),
         }
-        if K::IN_ROWS {
-            widest(Steady::<K>(block, self.steady, PhantomData));
-        } else {
-            let Factors { kernel, factors } = &*self.state;
-            kernel.process_part(&mut BlockPart::whole(block), factors, 0);
-        }
-        ProcessStatus::Continue
     }
 
     fn row(&self) -> Option<RowKind> {

@@ -285,17 +285,43 @@ impl WideWork for ScaleTwice<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let ([left, right], mut from) = (self.to, self.from);
-        let (mut left, mut right) = (left.iter_mut(), right.iter_mut());
+        match self.factors.iter().all(|factor| is_small(*factor)) {
+            true => self.scale::<true>(),
+            false => self.scale::<false>(),
+        }
+    }
+}
+
+impl ScaleTwice<'_> {
+    #[inline(always)]
+    fn scale<const SMALL: bool>(self) {
+        let ([left, right], [to_left, to_right]) = (self.factors, self.to);
+        let (mut to_left, mut to_right) = (to_left.iter_mut(), to_right.iter_mut());
+        let mut from = self.from;
         while let Some((strip, rest)) = from.split_first_chunk::<STRIP>() {
-            write_strip(&mut left, strip, self.factors[0]);
-            write_strip(&mut right, strip, self.factors[1]);
+            write_strip::<SMALL>(&mut to_left, strip, left);
+            write_strip::<SMALL>(&mut to_right, strip, right);
             from = rest;
         }
-        for ((left, right), x) in left.zip(right).zip(from) {
-            *left = clamp_sample(x * self.factors[0]);
-            *right = clamp_sample(x * self.factors[1]);
+        for ((to_left, to_right), x) in to_left.zip(to_right).zip(from) {
+            *to_left = scaled::<SMALL>(*x, left);
+            *to_right = scaled::<SMALL>(*x, right);
         }
+    }
+}
+
+/// Returns true for a factor that makes no sample larger.
+#[inline(always)]
+fn is_small(factor: f32) -> bool {
+    factor.abs() <= 1.0
+}
+
+/// `x` times a factor as a sample. Of a [small](is_small) one the product is within the range of samples, as `x` is.
+#[inline(always)]
+fn scaled<const SMALL: bool>(x: f32, factor: f32) -> f32 {
+    match SMALL {
+        true => x * factor + 0.0,
+        false => clamp_sample(x * factor),
     }
 }
 
@@ -304,14 +330,14 @@ const STRIP: usize = 64;
 
 /// Writes `strip` times `factor` to the next places of `to`.
 #[inline(always)]
-fn write_strip(to: &mut IterMut<'_, f32>, strip: &[f32; STRIP], factor: f32) {
-    let mut scaled = *strip;
-    scaled
+fn write_strip<const SMALL: bool>(to: &mut IterMut<'_, f32>, strip: &[f32; STRIP], factor: f32) {
+    let mut strip = *strip;
+    strip
         .iter_mut()
-        .for_each(|x| *x = clamp_sample(*x * factor));
+        .for_each(|x| *x = scaled::<SMALL>(*x, factor));
     let places = std::mem::take(to).into_slice();
     if let Some((places, rest)) = places.split_first_chunk_mut::<STRIP>() {
-        *places = scaled;
+        *places = strip;
         *to = rest.iter_mut();
     }
 }
@@ -328,13 +354,23 @@ impl WideWork for Scale<'_> {
 
     #[inline(always)]
     fn run(self) {
+        match is_small(self.factor) {
+            true => self.scale::<true>(),
+            false => self.scale::<false>(),
+        }
+    }
+}
+
+impl Scale<'_> {
+    #[inline(always)]
+    fn scale<const SMALL: bool>(self) {
         let (mut to, mut from) = (self.to.iter_mut(), self.from);
         while let Some((strip, rest)) = from.split_first_chunk::<STRIP>() {
-            write_strip(&mut to, strip, self.factor);
+            write_strip::<SMALL>(&mut to, strip, self.factor);
             from = rest;
         }
         for (y, x) in to.zip(from) {
-            *y = clamp_sample(x * self.factor);
+            *y = scaled::<SMALL>(*x, self.factor);
         }
     }
 }

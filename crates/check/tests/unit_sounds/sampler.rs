@@ -304,9 +304,14 @@ fn the_filter_of_a_zone_has_the_response_of_its_formula() {
         + &zone(62, "cutoff=3000 fil_type=bpf_2p resonance=6")
         + &zone(63, "cutoff=500 fil_type=brf_2p")
         + &zone(84, "cutoff=500 fil_keytrack=100 fil_veltrack=1200")
-        + &zone(65, "cutoff=400 fil_keytrack=50 fil_keycenter=53");
+        + &zone(65, "cutoff=400 fil_keytrack=50 fil_keycenter=53")
+        + &zone(66, "cutoff=700 fil_type=lpf_1p resonance=20")
+        + &zone(67, "cutoff=700 fil_type=hpf_1p")
+        + &zone(68, "cutoff=1500 fil_type=lpf_4p resonance=9")
+        + &zone(69, "cutoff=1500 fil_type=hpf_4p");
     let file = here.write("filter.sfz", text.as_bytes());
     let (low, high, band, notch) = (0, 1, 2, 3);
+    let (low_one, high_one, low_four, high_four) = (4, 5, 6, 7);
     for (key, velocity, kind, cutoff, resonance_db) in [
         (60, 100, low, 1000.0, 0.0),
         (61, 100, high, 2000.0, 12.0),
@@ -314,6 +319,10 @@ fn the_filter_of_a_zone_has_the_response_of_its_formula() {
         (63, 100, notch, 500.0, 0.0),
         (84, 127, low, 4000.0, 0.0),
         (65, 100, low, 400.0 * 2f64.sqrt(), 0.0),
+        (66, 100, low_one, 700.0, 20.0),
+        (67, 100, high_one, 700.0, 0.0),
+        (68, 100, low_four, 1500.0, 9.0),
+        (69, 100, high_four, 1500.0, 0.0),
     ] {
         let out = heard(&file, &[], &[midi(0, [0x90, key, velocity])]);
         let q = 10f64.powf(resonance_db / 20.0);
@@ -321,23 +330,32 @@ fn the_filter_of_a_zone_has_the_response_of_its_formula() {
             // The analog filter at a frequency as the trapezoidal rule bends it.
             let bent = |hz: f64| (std::f64::consts::PI * hz / RATE as f64).tan();
             let s = bent(hz) / bent(cutoff);
-            let (re, im) = (1.0 - s * s, s / q);
-            let top = match kind {
-                0 => 1.0,
-                1 => s * s,
-                2 => s / q,
-                _ => (1.0 - s * s).abs(),
-            };
-            let want = db(0.5 * top / re.hypot(im));
+            let two_poles = |q: f64| 1.0 / (1.0 - s * s).hypot(s / q);
+            let gentle = 0.5 / (std::f64::consts::PI / 8.0).cos();
+            let want = db(0.5
+                * match kind {
+                    0 => two_poles(q),
+                    1 => s * s * two_poles(q),
+                    2 => s / q * two_poles(q),
+                    3 => (1.0 - s * s).abs() * two_poles(q),
+                    4 => 1.0 / 1f64.hypot(s),
+                    5 => s / 1f64.hypot(s),
+                    6 => two_poles(gentle) * two_poles(q / gentle),
+                    _ => s.powi(4) * two_poles(gentle) * two_poles(q / gentle),
+                });
             near(response_db(&out, hz), want, 0.01);
         }
     }
     // A filter sounds on behind the end of its sample.
     here.write("one.wav", &wav(&[0.5]));
-    let ringing = "<region> sample=one.wav key=60 cutoff=300 resonance=30 amp_veltrack=0";
-    let file = here.write("ring.sfz", ringing.as_bytes());
-    let out = heard(&file, &[], &[midi(0, [0x90, 60, 100])]);
-    assert!(peak(&out[2000..2400]) > 1e-3 && out[RATE - 1] == 0.0);
+    for kind in ["lpf_2p", "lpf_4p"] {
+        let ringing = format!(
+            "<region> sample=one.wav key=60 cutoff=300 resonance=30 amp_veltrack=0 fil_type={kind}"
+        );
+        let file = here.write("ring.sfz", ringing.as_bytes());
+        let out = heard(&file, &[], &[midi(0, [0x90, 60, 100])]);
+        assert!(peak(&out[2000..2400]) > 1e-3 && out[RATE - 1] == 0.0);
+    }
 }
 
 #[test]

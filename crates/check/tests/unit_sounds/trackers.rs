@@ -1,6 +1,7 @@
 //! Trackers of pitch, onsets and tempo against sounds whose pitch, beginnings and beats are known.
 
 use crate::kit::*;
+use divisi_check::rng::Rng;
 use divisi_check::processor_bench::{BlockSplit, TestInput};
 use processor::EventBody;
 
@@ -142,4 +143,130 @@ fn a_tracker_follows_the_pitch_31_ms_later() {
     let input = [tone(220.0), noise(3, RATE / 2)].concat();
     let heard = play(&mut unit, &[&input], &[]);
     near(f64::from(heard[0][RATE - 1]), 220.0, 0.5);
+}
+
+/// Sixteen seconds of a band that keeps time as people do: drums with swing, a bass between the beats, and chords that swell.
+struct Band {
+    bpm: f64,
+    /// Where the second of two eighths lies between two beats.
+    swing: f64,
+    /// How far a stroke may be off, in seconds.
+    off_s: f64,
+    rng: Rng,
+    heard: Vec<f32>,
+}
+
+impl Band {
+    /// Adds a sound that begins at a beat, by its time in seconds.
+    fn add(&mut self, beat: f64, length_s: f64, mut sound: impl FnMut(f64, f64) -> f64) {
+        let off = f64::from(self.rng.sample()) * self.off_s;
+        let at = ((beat * 60.0 / self.bpm + off).max(0.0) * RATE as f64) as usize;
+        let end = (at + (length_s * RATE as f64) as usize).min(self.heard.len());
+        for i in at..end {
+            let noise = f64::from(self.rng.sample());
+            self.heard[i] += sound((i - at) as f64 / RATE as f64, noise) as f32;
+        }
+    }
+
+    fn kick(&mut self, beat: f64) {
+        self.add(beat, 0.2, |t, _| {
+            0.5 * (TAU * (50.0 * t + 4.0 * (1.0 - (-t * 30.0).exp()))).sin() * (-t * 18.0).exp()
+        });
+    }
+
+    fn snare(&mut self, beat: f64, level: f64) {
+        self.add(beat, 0.2, |t, noise| {
+            level * (0.6 * noise + 0.5 * (TAU * 190.0 * t).sin()) * (-t * 25.0).exp()
+        });
+    }
+
+    fn hat(&mut self, beat: f64, level: f64) {
+        let mut last = 0.0;
+        self.add(beat, 0.1, |t, noise| {
+            let high = noise - last;
+            last = noise;
+            level * high * (-t * 60.0).exp()
+        });
+    }
+
+    fn bass(&mut self, beat: f64, hz: f64) {
+        self.add(beat, 0.3, |t, _| {
+            let attack = (t / 0.01).min(1.0);
+            let partials = (1..6).map(|n| (TAU * hz * f64::from(n) * t).sin() / f64::from(n));
+            0.15 * attack * partials.sum::<f64>() * (-t * 8.0).exp()
+        });
+    }
+
+    fn chord(&mut self, beat: f64, root: f64) {
+        let length = 4.0 * 60.0 / self.bpm;
+        self.add(beat, length, |t, _| {
+            let swell = (TAU / 2.0 * t / length).sin();
+            let tones = [1.0, 1.25, 1.5].map(|ratio| (TAU * root * ratio * t).sin());
+            0.05 * swell * tones.iter().sum::<f64>()
+        });
+    }
+
+    fn bar(&mut self, first: f64, root: f64) {
+        let swung = |beat: f64| first + beat + self.swing;
+        let [a, b, c, d] = [0.0, 1.0, 2.0, 3.0].map(swung);
+        for beat in [first, first + 2.0, c] {
+            self.kick(beat);
+        }
+        for beat in [first + 1.0, first + 3.0] {
+            self.snare(beat, 0.4);
+        }
+        self.snare(d, 0.08);
+        for (beat, other) in [(0.0, a), (1.0, b), (2.0, c), (3.0, d)] {
+            self.hat(first + beat, 0.15);
+            self.hat(other, 0.1);
+        }
+        for (beat, ratio) in [(first, 1.0), (b, 1.5), (first + 2.0, 2.0), (d, 1.5)] {
+            self.bass(beat, root / 4.0 * ratio);
+        }
+        self.chord(first, root);
+    }
+
+    fn play(bpm: f64, swing: f64, off_s: f64) -> Vec<f32> {
+        let mut band = Self {
+            bpm,
+            swing,
+            off_s,
+            rng: Rng(bpm as u64),
+            heard: vec![0.0; 16 * RATE],
+        };
+        let bars = (16.0 * bpm / 60.0 / 4.0) as usize + 1;
+        for bar in 0..bars {
+            let root = [220.0, 174.6, 261.6, 196.0][bar % 4];
+            band.bar(bar as f64 * 4.0, root);
+        }
+        band.heard
+    }
+}
+
+#[test]
+fn the_tempo_of_a_band_with_swing_is_found_and_its_beats_are_on_time() {
+    let cases = [
+        (76.0, 0.66, 0.01),
+        (88.0, 0.58, 0.005),
+        (104.0, 0.5, 0.0),
+        (117.5, 0.66, 0.01),
+        (132.0, 0.58, 0.005),
+        (150.0, 0.66, 0.01),
+    ];
+    for (bpm, swing, off_s) in cases {
+        let beats = sent("tempo_tracker", &[], &Band::play(bpm, swing, off_s));
+        let period = 60.0 / bpm * RATE as f64;
+        let last: Vec<_> = beats.iter().filter(|beat| beat.0 > 8 * RATE).collect();
+        let expected = 8.0 * RATE as f64 / period;
+        assert!((last.len() as f64 - expected).abs() <= 1.0, "{bpm}");
+        for (frame, value) in last {
+            near(*value, bpm, 0.3);
+            let off = *frame as f64 / period;
+            let off_ms = (off - off.round()) * period / 48.0;
+            assert!(off_ms.abs() < 15.0, "{bpm}: {off_ms} ms");
+        }
+    }
+    // Eighths that are alike count as beats where the beat is slow.
+    let beats = sent("tempo_tracker", &[], &Band::play(76.0, 0.5, 0.0));
+    near(beats.last().expect("beats").1, 152.0, 0.3);
 }

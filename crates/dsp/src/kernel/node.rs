@@ -5,7 +5,7 @@ use super::channels::Channels;
 use super::{FRAMES, FrameValues, LaneIo, Memory, Samples, UnitKernel};
 use crate::smoother::Smoother;
 use crate::state;
-use crate::steps::{BlockStep, block_steps};
+use crate::steps::{BlockStep, block_steps, has_whole_steps};
 use processor::{
     BankKind, Block, Event, MAX_BANK, MakeContext, MakeError, ProcessStatus, Processor, Setup,
     StateError, Tail,
@@ -167,12 +167,25 @@ impl<K: UnitKernel> KernelNode<K> {
         }
     }
 
+    #[inline(always)]
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
         self.fill_values(block, &range);
         let (wide, node) = (self.wide, self);
         match range.len() == FRAMES {
             true => wide.run(StepWork::<K, true> { node, block, range }),
             false => wide.run(StepWork::<K, false> { node, block, range }),
+        }
+    }
+
+    /// Processes a block with events, or with steps that are not whole.
+    #[inline(never)]
+    fn process_steps(&mut self, block: &mut Block<'_>) {
+        for step in block_steps(block) {
+            match step {
+                BlockStep::Event(event) => self.handle_event(&event),
+                BlockStep::Process(range) => self.process_range(block, range),
+                BlockStep::Cleanup => self.clean_up(),
+            }
         }
     }
 
@@ -257,12 +270,14 @@ impl<K: UnitKernel> Processor for KernelNode<K> {
             block.silence_outputs();
             return ProcessStatus::Sleep;
         }
-        for step in block_steps(block) {
-            match step {
-                BlockStep::Event(event) => self.handle_event(&event),
-                BlockStep::Process(range) => self.process_range(block, range),
-                BlockStep::Cleanup => self.clean_up(),
+        match has_whole_steps(block) {
+            true => {
+                for first in (0..block.frames()).step_by(FRAMES) {
+                    self.process_range(block, first..first + FRAMES);
+                    self.clean_up();
+                }
             }
+            false => self.process_steps(block),
         }
         self.show();
         ProcessStatus::Continue

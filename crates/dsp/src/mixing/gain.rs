@@ -17,7 +17,7 @@ use crate::smoothed::{Smoothed, SmoothedKernel};
 use crate::smoother::{Scale, Smoother};
 use crate::split::split;
 use graph::Kind;
-use processor::{Block, BlockPart, Event, MakeContext, MakeError, Processor, exp2};
+use processor::{Block, BlockPart, Content, Event, MakeContext, MakeError, Processor, exp2};
 use rt::vectors::{WideWork, widest};
 
 /// The two gains of a node, in dB and as a factor. Both together are its factor.
@@ -90,22 +90,29 @@ impl SmoothedKernel for Gain {
     }
 
     #[inline(always)]
-    fn process_steady(block: &mut Block<'_>, [factor, _]: [f32; 2]) {
+    fn process_steady(block: &mut Block<'_>, [factor, _]: [f32; 2]) -> bool {
         match block.mono() {
-            Some((from, to)) => Scale { factor, from, to }.run(),
+            Some((from, to)) => {
+                Scale { factor, from, to }.run();
+                true
+            }
             None => scale_channels(block, factor),
         }
     }
 }
 
 #[inline(never)]
-fn scale_channels(block: &mut Block<'_>, factor: f32) {
+fn scale_channels(block: &mut Block<'_>, factor: f32) -> bool {
+    if block.input_content() != Content::Unknown {
+        return false;
+    }
     let input = block.input(0);
     let mut output = block.output(0);
     for c in 0..output.channels().count() {
         let (from, to) = (input.channel(c), output.channel(c));
         widest(Scale { factor, from, to });
     }
+    true
 }
 
 /// A gain of which at least one parameter is driven at audio rate. The factors are those of both parameters; that of a

@@ -87,13 +87,12 @@ impl SmoothedKernel for Pan {
     }
 
     #[inline(always)]
-    fn process_steady(block: &mut Block<'_>, factors: [f32; 2]) {
-        let from = block.input(0).channel(0);
-        let mut outputs = block.outputs();
-        if let (Some(left), Some(right)) = (outputs.next(), outputs.next()) {
-            let to = [left, right].map(|side| side.into_channel(0));
-            ScaleTwice { factors, from, to }.run();
-        }
+    fn process_steady(block: &mut Block<'_>, factors: [f32; 2]) -> bool {
+        let Some((from, to)) = block.one_to_two() else {
+            return false;
+        };
+        ScaleTwice { factors, from, to }.run();
+        true
     }
 }
 

@@ -1,8 +1,10 @@
 //! [`ZoneFilter`]: the filter of a zone, with the cutoff of each note.
 //!
 //! ```text
-//! H(s) = 1, s², s/q or 1 + s² over s² + s/q + 1, trapezoidal, at the cutoff: low, high, band and what is around a band
-//! q = 10^(resonance / 20), so low and high pass the cutoff at `resonance` dB; the peak of the band is 0 dB
+//! two poles     H(s) = 1, s², s/q or 1 + s² over s² + s/q + 1, trapezoidal, at the cutoff: low, high, band and what is around a band
+//! one pole      1 or s over s + 1: both over and under the line times s + 1, so the same section with q = 1/2
+//! four poles    two sections, with q = 0.541 (as in a filter of Butterworth) and with the rest of q
+//! q = 10^(resonance / 20), so low and high of two and of four poles pass the cutoff at `resonance` dB; the peak of the band is 0 dB
 //! freq = cutoff × 2^((keytrack (pitch - center) + veltrack × velocity) / 1200)
 //! ```
 
@@ -11,6 +13,19 @@ use crate::kernel::Resonator;
 /// Time in which the sound of a filter ends that has no input any more: 100 dB, and at most so many seconds.
 const SILENCE: f64 = 1e-5;
 const MAX_RING_S: f64 = 5.0;
+
+/// The q of the gentler section of a filter of Butterworth with four poles: 1 / (2 cos(π / 8)).
+const GENTLE_Q: f64 = 0.541_196_100_146_197;
+
+/// The state of both sections.
+pub(super) type FilterState = [f64; 4];
+
+/// Two sections, of which filters of up to two poles use the first one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sections {
+    first: Resonator,
+    second: Resonator,
+}
 
 /// The frequencies that a filter lets through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +36,12 @@ pub(super) enum FilterKind {
     Band,
     /// All but a band.
     Notch,
+    /// Low and high, with one pole.
+    LowOne,
+    HighOne,
+    /// Low and high, with four poles.
+    LowFour,
+    HighFour,
     /// A kind that is not known: there is no filter.
     Unknown,
 }
@@ -64,32 +85,59 @@ impl ZoneFilter {
     /// The filter at a cutoff.
     ///
     /// Real-time: hot.
-    pub(super) fn at(&self, cutoff: f64, rate: f64) -> Resonator {
-        Resonator::new(cutoff, libm::exp10(self.resonance_db / 20.0), rate)
+    pub(super) fn at(&self, cutoff: f64, rate: f64) -> Sections {
+        let q = libm::exp10(self.resonance_db / 20.0);
+        let [first, second] = match self.kind {
+            FilterKind::LowOne | FilterKind::HighOne => [0.5; 2],
+            FilterKind::LowFour | FilterKind::HighFour => [GENTLE_Q, q / GENTLE_Q],
+            _ => [q; 2],
+        };
+        Sections {
+            first: Resonator::new(cutoff, first, rate),
+            second: Resonator::new(cutoff, second, rate),
+        }
     }
 
     /// Frames until it is silent when its input is.
     ///
     /// Real-time: hot.
-    pub(super) fn ring(resonator: Resonator, rate: f64) -> u64 {
-        let frames =
-            libm::log(SILENCE) / libm::log(resonator.pole_radius().clamp(1e-9, 0.999_999_9));
+    pub(super) fn ring(&self, Sections { first, second }: Sections, rate: f64) -> u64 {
+        let frames = |section: Resonator| {
+            libm::log(SILENCE) / libm::log(section.pole_radius().clamp(1e-9, 0.999_999_9))
+        };
+        let frames = match self.kind {
+            FilterKind::LowFour | FilterKind::HighFour => frames(first) + frames(second),
+            _ => frames(first),
+        };
         frames.min(MAX_RING_S * rate) as u64 + 2
     }
 
-    /// One sample. `state` has two numbers.
+    /// One sample.
     ///
     /// Real-time: hot.
     #[inline(always)]
-    pub(super) fn tick(&self, resonator: Resonator, state: &mut [f64; 2], x: f64) -> f64 {
-        let [low, band] = resonator.tick(state, x);
-        let band = resonator.k * band;
+    pub(super) fn tick(&self, sections: Sections, state: &mut FilterState, x: f64) -> f64 {
+        let [low, band, high] = tick(sections.first, &mut state[..2], x);
+        let mut more = |x| tick(sections.second, &mut state[2..], x);
         match self.kind {
             FilterKind::Low => low,
-            FilterKind::High => x - band - low,
+            FilterKind::High => high,
             FilterKind::Band => band,
             FilterKind::Notch => x - band,
+            // With this q the band is twice as large.
+            FilterKind::LowOne => low + 0.5 * band,
+            FilterKind::HighOne => high + 0.5 * band,
+            FilterKind::LowFour => more(low)[0],
+            FilterKind::HighFour => more(high)[2],
             FilterKind::Unknown => x,
         }
     }
+}
+
+/// One step of a section: low, band and high.
+#[inline(always)]
+fn tick(section: Resonator, state: &mut [f64], x: f64) -> [f64; 3] {
+    let [low, band] = section.tick(state, x);
+    let band = section.k * band;
+    [low, band, x - band - low]
 }

@@ -157,6 +157,10 @@ fn set_filter(
                 "hpf_2p" => FilterKind::High,
                 "bpf_2p" => FilterKind::Band,
                 "brf_2p" => FilterKind::Notch,
+                "lpf_1p" => FilterKind::LowOne,
+                "hpf_1p" => FilterKind::HighOne,
+                "lpf_4p" => FilterKind::LowFour,
+                "hpf_4p" => FilterKind::HighFour,
                 _ => FilterKind::Unknown,
             };
             return Ok(Some(filter.kind != FilterKind::Unknown));

@@ -233,7 +233,7 @@ of two zones */
 sample=e.wav
 loop_mode=loop_sustain loop_start=100 loop_end=199
 <group>
-<region>sample=..\\hit.flac key=41 volume=3 cutoff2=200 fil_type=lpf_4p cutoff2=300
+<region>sample=..\\hit.flac key=41 volume=3 cutoff2=200 fil_type=lpf_6p cutoff2=300
 <curve>
 v000=1
 ";

@@ -1,9 +1,8 @@
 //! [`SampleVoice`]: one sample that sounds.
 
-use super::filter::ZoneFilter;
+use super::filter::{FilterState, Sections};
 use super::octaves::{Cycle, Octaves, octave_of, read};
 use super::zone::{LoopMode, Zone};
-use crate::kernel::Resonator;
 use media::Sound;
 use processor::StateError;
 use processor::state::StateWords;
@@ -135,15 +134,15 @@ pub(super) struct SampleVoice {
     level: f64,
     /// In Hz; 0 where there is no filter.
     cutoff: f64,
-    filter: Resonator,
-    states: [[f64; 2]; 2],
+    filter: Sections,
+    states: [FilterState; 2],
     /// Frames that the filter sounds behind the end of the sample.
     ring_left: u64,
 }
 
 impl SampleVoice {
     /// Words of a saved voice.
-    pub(super) const STATE_WORDS: usize = 18;
+    pub(super) const STATE_WORDS: usize = 22;
 
     /// Begins a note.
     ///
@@ -170,7 +169,7 @@ impl SampleVoice {
         voice.bend(zone, bend);
         if let Some(cutoff) = zone.zone.filter.cutoff_of(pitch, velocity) {
             voice.set_cutoff(zone, cutoff);
-            voice.ring_left = ZoneFilter::ring(voice.filter, zone.rate);
+            voice.ring_left = zone.zone.filter.ring(voice.filter, zone.rate);
         }
         voice
     }
@@ -344,12 +343,12 @@ impl SampleVoice {
     }
 
     pub(super) fn words(&self) -> [u64; Self::STATE_WORDS] {
-        let [[a, b], [c, d]] = self.states;
+        let [[a, b, c, d], [e, f, g, h]] = self.states;
         let [place, pitch, bend, step, gain, level] = [
             self.place, self.pitch, self.bend, self.step, self.gain, self.level,
         ]
         .map(f64::to_bits);
-        let [cutoff, a, b, c, d] = [self.cutoff, a, b, c, d].map(f64::to_bits);
+        let [a, b, c, d, e, f, g, h] = [a, b, c, d, e, f, g, h].map(f64::to_bits);
         let flags = u64::from(self.is_released) | u64::from(self.has_wrapped) << 1;
         [
             place,
@@ -364,11 +363,15 @@ impl SampleVoice {
             self.part as u64,
             flags,
             self.hold_left,
-            cutoff,
+            self.cutoff.to_bits(),
             a,
             b,
             c,
             d,
+            e,
+            f,
+            g,
+            h,
             self.ring_left,
         ]
     }
@@ -379,10 +382,11 @@ impl SampleVoice {
         zones: &[LoadedZone],
     ) -> Result<Self, StateError> {
         let [place, pitch, bend, step, gain, level] = words.numbers(0)?;
-        let [cutoff, a, b, c, d] = words.numbers(12)?;
+        let [cutoff] = words.numbers(12)?;
+        let states: [FilterState; 2] = [words.numbers(13)?, words.numbers(17)?];
         let is_sound = (0.0..=MAX_PLACE).contains(&place)
             && (0.0..=1e6).contains(&cutoff)
-            && [a, b, c, d].iter().all(|state| state.abs() <= MAX_STATE)
+            && states.as_flattened().iter().all(|it| it.abs() <= MAX_STATE)
             && (0.0..=MAX_PLACE).contains(&step)
             && pitch.abs().max(bend.abs()) <= 1e4
             && (0.0..=1e6).contains(&gain)
@@ -411,8 +415,8 @@ impl SampleVoice {
             step,
             gain,
             level,
-            states: [[a, b], [c, d]],
-            ring_left: words.at(17),
+            states,
+            ring_left: words.at(21),
             ..Self::default()
         };
         // The file may have fewer zones by now.

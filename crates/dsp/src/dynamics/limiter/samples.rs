@@ -13,7 +13,7 @@
 
 use super::quiet::loudest;
 use super::{CEILING, GAIN, RELEASE, within};
-use crate::dynamics::detector::{gain_of, level_db};
+use crate::dynamics::detector::gain_of;
 use crate::kernel::{
     FRAMES, FrameValues, LaneIo, Memory, MemorySize, Samples, UnitKernel, decay_factor, line_sample,
 };
@@ -202,6 +202,16 @@ fn pass_segment(
     bits
 }
 
+/// What a gain of at most 1 takes away, in dB, within 0.001: for the gauge. The exponent, and a polynomial for the logarithm of the rest.
+#[inline(always)]
+fn lost_db(gain: f32) -> f32 {
+    let bits = gain.to_bits();
+    let exponent = (bits >> 23) as i32 - 127;
+    let x = f32::from_bits(bits & 0x7f_ffff | 1f32.to_bits()) - 1.0;
+    let log2 = x * (1.438_725_7 + x * (-0.677_784 + x * (0.321_188_9 - x * 0.082_130_68)));
+    (0.0 - 6.020_6 * (exponent as f32 + log2)).min(200.0)
+}
+
 /// Frames behind their gain: as many as there can be, for vectors of a known number; those that are not there are zeros.
 #[inline(always)]
 fn enter(values: FrameValues<'_, SegmentValues>, from: &[f32]) -> Samples {
@@ -339,11 +349,7 @@ impl UnitKernel for SampleLimiter {
     }
 
     fn show(&self, memory: &Memory) {
-        let reduction = memory.numbers[END];
-        self.shown.set(match reduction > 0.0 {
-            true => -level_db(1.0 - reduction.min(1.0)) as f32,
-            false => 0.0,
-        });
+        self.shown.set(lost_db((1.0 - memory.numbers[END]) as f32));
     }
 }
 
@@ -356,6 +362,17 @@ mod tests {
         let mut limiter = SampleLimiter::default();
         limiter.setup(48_000.0, 1);
         crate::kernel::check_next_values(&limiter);
+    }
+
+    #[test]
+    fn the_gauge_shows_decibels() {
+        assert_eq!(lost_db(1.0).to_bits(), 0);
+        assert_eq!(lost_db(0.0), 200.0);
+        for i in 1..10_000u16 {
+            let gain = f32::from(i) / 10_000.0;
+            let wanted = -20.0 * f64::from(gain).log10();
+            assert!((f64::from(lost_db(gain)) - wanted).abs() < 1e-3, "{gain}");
+        }
     }
 
     #[test]
