@@ -23,6 +23,7 @@
 //! | `split.rs` | one block on several cores |
 //! | `smoothed.rs` | what nodes with smoothed factors share |
 //! | `smoother.rs` | a value that changes in a ramp, not in a step |
+//! | `scale.rs` | samples times factors that stand still |
 //! | `sample.rs` | arithmetic of single samples |
 //! | `whole.rs` | whole numbers of floats, in vectors |
 //!
@@ -43,6 +44,7 @@ mod mixing;
 mod param;
 mod sample;
 mod sampler;
+mod scale;
 mod signals;
 mod smoothed;
 mod smoother;

@@ -12,10 +12,10 @@
 
 use crate::param::ramp_frames;
 use crate::sample::clamp_sample;
+use crate::scale::Scale;
 use crate::state::StateWords;
 use processor::{Event, MODULATION_INTERVAL, StateError};
 use rt::vectors::{WideWork, widest};
-use std::slice::IterMut;
 use units::{Frames, SampleRate};
 
 /// Length of a ramp, in seconds.
@@ -271,108 +271,6 @@ impl Smoother {
 #[inline(always)]
 fn scale_by(factor: f32, from: &[f32], to: &mut [f32]) {
     widest(Scale { factor, from, to });
-}
-
-/// Each of `to` = `from` times its factor, in one pass.
-pub(crate) struct ScaleTwice<'a> {
-    pub(crate) factors: [f32; 2],
-    pub(crate) from: &'a [f32],
-    pub(crate) to: [&'a mut [f32]; 2],
-}
-
-impl WideWork for ScaleTwice<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        match self.factors.iter().all(|factor| is_small(*factor)) {
-            true => self.scale::<true>(),
-            false => self.scale::<false>(),
-        }
-    }
-}
-
-impl ScaleTwice<'_> {
-    #[inline(always)]
-    fn scale<const SMALL: bool>(self) {
-        let ([left, right], [to_left, to_right]) = (self.factors, self.to);
-        let (mut to_left, mut to_right) = (to_left.iter_mut(), to_right.iter_mut());
-        let mut from = self.from;
-        while let Some((strip, rest)) = from.split_first_chunk::<STRIP>() {
-            write_strip::<SMALL>(&mut to_left, strip, left);
-            write_strip::<SMALL>(&mut to_right, strip, right);
-            from = rest;
-        }
-        for ((to_left, to_right), x) in to_left.zip(to_right).zip(from) {
-            *to_left = scaled::<SMALL>(*x, left);
-            *to_right = scaled::<SMALL>(*x, right);
-        }
-    }
-}
-
-/// Returns true for a factor that makes no sample larger.
-#[inline(always)]
-fn is_small(factor: f32) -> bool {
-    factor.abs() <= 1.0
-}
-
-/// `x` times a factor as a sample. Of a [small](is_small) one the product is within the range of samples, as `x` is.
-#[inline(always)]
-fn scaled<const SMALL: bool>(x: f32, factor: f32) -> f32 {
-    match SMALL {
-        true => x * factor + 0.0,
-        false => clamp_sample(x * factor),
-    }
-}
-
-/// Frames that are scaled in registers: nothing is compared with the place where they go.
-const STRIP: usize = 64;
-
-/// Writes `strip` times `factor` to the next places of `to`.
-#[inline(always)]
-fn write_strip<const SMALL: bool>(to: &mut IterMut<'_, f32>, strip: &[f32; STRIP], factor: f32) {
-    let mut strip = *strip;
-    strip
-        .iter_mut()
-        .for_each(|x| *x = scaled::<SMALL>(*x, factor));
-    let places = std::mem::take(to).into_slice();
-    if let Some((places, rest)) = places.split_first_chunk_mut::<STRIP>() {
-        *places = strip;
-        *to = rest.iter_mut();
-    }
-}
-
-/// `to` = `from` times `factor`.
-pub(crate) struct Scale<'a> {
-    pub(crate) factor: f32,
-    pub(crate) from: &'a [f32],
-    pub(crate) to: &'a mut [f32],
-}
-
-impl WideWork for Scale<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        match is_small(self.factor) {
-            true => self.scale::<true>(),
-            false => self.scale::<false>(),
-        }
-    }
-}
-
-impl Scale<'_> {
-    #[inline(always)]
-    fn scale<const SMALL: bool>(self) {
-        let (mut to, mut from) = (self.to.iter_mut(), self.from);
-        while let Some((strip, rest)) = from.split_first_chunk::<STRIP>() {
-            write_strip::<SMALL>(&mut to, strip, self.factor);
-            from = rest;
-        }
-        for (y, x) in to.zip(from) {
-            *y = scaled::<SMALL>(*x, self.factor);
-        }
-    }
 }
 
 /// Adds `from` times `factor` to `to`.

@@ -1,8 +1,8 @@
 //! Trackers of pitch, onsets and tempo against sounds whose pitch, beginnings and beats are known.
 
 use crate::kit::*;
-use divisi_check::rng::Rng;
 use divisi_check::processor_bench::{BlockSplit, TestInput};
+use divisi_check::rng::Rng;
 use processor::EventBody;
 
 /// Frames and values of the events that a unit sends while it hears `input`.

@@ -13,8 +13,9 @@
 
 use crate::param::{ParamSpec, channels};
 use crate::sample::{SILENT_DB, channel_count, clamp_sample, db_to_gain};
+use crate::scale::Scale;
 use crate::smoothed::{Smoothed, SmoothedKernel};
-use crate::smoother::{Scale, Smoother};
+use crate::smoother::Smoother;
 use crate::split::split;
 use graph::Kind;
 use processor::{Block, BlockPart, Content, Event, MakeContext, MakeError, Processor, exp2};

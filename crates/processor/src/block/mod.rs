@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `raw` | pointers to a step's slots, set by an executor: [`StepIo`] |
 //! | `ports` | the channels of one port: [`InputBuffer`], [`OutputBuffer`] |
+//! | `mono` | the frames of blocks with one channel a port |
 //! | `delay_line` | a delay line, read only: [`DelayLineView`] |
 //! | `inner` | what a wrapped processor sees of its step, and signals that drive parameters |
 //! | `fork` | branches for several workers, and the state that they read: [`ForkState`] |
@@ -21,6 +22,7 @@
 mod delay_line;
 mod fork;
 mod inner;
+mod mono;
 mod ports;
 mod raw;
 mod row;
@@ -174,45 +176,6 @@ impl<'a> Block<'a> {
         // Each port has channels of its own (rule 1), so the outputs do not overlap.
         let ports = self.io.outputs().iter();
         ports.map(move |port| OutputBuffer::new(port, info))
-    }
-
-    /// The frames of the input and of the output, if it has one of each, of one channel, and nothing is known of the input's content.
-    ///
-    /// Real-time: hot.
-    #[inline(always)]
-    pub fn mono(&mut self) -> Option<(&[f32], &mut [f32])> {
-        let [to] = self.io.outputs() else {
-            return None;
-        };
-        let from = self.only_input().filter(|_| to.channels == 1)?;
-        Some((from, OutputBuffer::new(to, self.info).into_channel(0)))
-    }
-
-    /// The same of an input and two outputs.
-    ///
-    /// Real-time: hot.
-    #[inline(always)]
-    pub fn one_to_two(&mut self) -> Option<(&[f32], [&mut [f32]; 2])> {
-        let [left, right] = self.io.outputs() else {
-            return None;
-        };
-        let is_mono = left.channels == 1 && right.channels == 1;
-        let from = self.only_input().filter(|_| is_mono)?;
-        // Each port has channels of its own (rule 1), so the outputs do not overlap.
-        let to = [left, right].map(|side| OutputBuffer::new(side, self.info).into_channel(0));
-        Some((from, to))
-    }
-
-    /// The frames of the only input, if that has one channel of whose content nothing is known.
-    #[inline(always)]
-    fn only_input(&self) -> Option<&'a [f32]> {
-        match self.io.inputs() {
-            // SAFETY: `Block::new`'s promise; a flag is written together with its slot.
-            [port] if port.channels == 1 && unsafe { port.first.is(Content::Unknown) } => {
-                Some(InputBuffer::new(port, self.info).channel(0))
-            }
-            _ => None,
-        }
     }
 
     /// Fills every output with silence and marks it silent.
