@@ -45,7 +45,7 @@ const CEILING: ParamSpec = decibels(
     "ceiling_db",
     (-24.0, 0.0),
     -1.0,
-    "Largest true peak of the output.",
+    "Largest peak of the output.",
 );
 const GAIN: ParamSpec = decibels(1, "gain_db", (-48.0, 48.0), 0.0, "Gain before it.");
 const RELEASE: ParamSpec = seconds(2, "release", 2.0, 0.05, "Time of 63 % of the way back.");
@@ -65,7 +65,7 @@ pub(crate) fn kind() -> Kind {
         typical_ns: 4000,
         duplicable: false,
         picture: KindPicture::Levels,
-        ..Kind::effect("limiter", "Keeps the true peak below a ceiling.")
+        ..Kind::effect("limiter", "Keeps peaks below a ceiling.")
     }
 }
 

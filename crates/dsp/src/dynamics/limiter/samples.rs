@@ -11,11 +11,13 @@
 //! it leaves two segments later than it came. Segments follow each other from the first frame that sounds, and so anew behind a silence
 //! in which all reductions have ended: so they are the same whether or not the node has slept.
 
-use super::quiet::loudest;
-use super::{CEILING, GAIN, RELEASE, within};
+mod frames;
+
+use self::frames::{enter, leave, pass_segment, peak_of};
+use super::{CEILING, GAIN, RELEASE};
 use crate::dynamics::detector::gain_of;
 use crate::kernel::{
-    FRAMES, FrameValues, LaneIo, Memory, MemorySize, Samples, UnitKernel, decay_factor, line_sample,
+    FRAMES, FrameValues, LaneIo, Memory, MemorySize, UnitKernel, decay_factor, line_sample,
 };
 use crate::param::ParamSpec;
 use crate::sample::copy_samples;
@@ -95,23 +97,32 @@ impl SampleLimiter {
         ((1.0 - begin) as f32, ((begin - end) * self.part) as f32)
     }
 
-    /// Processes a segment of as many frames as a step has, with values that stand still, in one pass: with the bits of
-    /// [`process_run`](Self::process_run).
+    /// Processes as many frames of one segment as a step has, from `place` in it on, with values that stand still, in one pass: with the
+    /// bits of [`process_run`](Self::process_run).
     #[inline(always)]
-    fn process_whole(&self, values: &SegmentValues, io: &mut LaneIo<'_>, memory: &mut Memory) {
+    fn process_whole(
+        &self,
+        values: &SegmentValues,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+        place: usize,
+    ) {
         let line = self.line(memory);
-        let at = memory.counts[0] as usize & FRAMES;
+        let length = 2 * self.segment;
+        let at = memory.counts[0] as usize & (length - 1);
         let mut bits = 0;
         for c in 0..io.output(0).len() {
             let (input, output) = io.both((0, c), (0, c));
-            memory.exchange(c * 2 * FRAMES + at, |ring| {
-                let loudest = pass_segment(values, line, (input, output), ring);
+            memory.exchange(c * length + at, |ring| {
+                let loudest = pass_segment(values, (line, place), (input, output), ring);
                 bits = loudest.max(bits);
                 loudest != 0
             });
         }
-        numbers(memory)[ENTERING] = f64::from(f32::from_bits(bits)) * values.inverse;
-        memory.counts[0] = (at ^ FRAMES) as u64;
+        let peak = f64::from(f32::from_bits(bits)) * values.inverse;
+        let numbers = numbers(memory);
+        numbers[ENTERING] = larger(peak, numbers[ENTERING]);
+        memory.counts[0] = ((at + FRAMES) & (length - 1)) as u64;
     }
 
     /// Processes frames of one segment.
@@ -145,6 +156,36 @@ impl SampleLimiter {
         }
         memory.numbers[ENTERING] = peak;
         memory.counts[0] = (at.wrapping_add(count) & (length - 1)) as u64;
+    }
+
+    /// Processes frames of any number, segment by segment.
+    #[inline(always)]
+    fn process_runs(
+        &self,
+        values: FrameValues<'_, SegmentValues>,
+        io: &mut LaneIo<'_>,
+        memory: &mut Memory,
+    ) {
+        let mut first = 0;
+        while first < values.len() {
+            if memory.numbers.iter().all(|x| *x == 0.0) {
+                let rest = first..values.len();
+                first += Self::pass_silence(values.part(rest.clone()), io, rest);
+                memory.counts[0] = 0;
+            }
+            if first == values.len() {
+                return;
+            }
+            let place = memory.counts[0] as usize & (self.segment - 1);
+            let end = values.len().min(first + self.segment - place);
+            let run = values.part(first..end);
+            let mut each = run.iter();
+            if let (0, Some(values)) = (place, each.next()) {
+                Self::begin_segment(memory, values);
+            }
+            self.process_run(run, io, memory, first..end);
+            first = end;
+        }
     }
 
     /// Passes the silent frames at the begin of some, where nothing is left of what came before. Returns their number.
@@ -183,25 +224,6 @@ fn larger(x: f64, y: f64) -> f64 {
     if x > y { x } else { y }
 }
 
-/// Passes a segment of one channel. Returns the magnitude of the largest sample that enters, as bits.
-#[inline(always)]
-fn pass_segment(
-    values: &SegmentValues,
-    (first, slope): (f32, f32),
-    (input, output): (&Samples, &mut Samples),
-    ring: &mut Samples,
-) -> u32 {
-    let SegmentValues { gain, ceiling, .. } = *values;
-    let mut bits = 0;
-    for i in 0..FRAMES {
-        let late = ring[i];
-        ring[i] = line_sample(f64::from(input[i] * gain));
-        bits = ring[i].abs().to_bits().max(bits);
-        output[i] = within(late * (first + slope * i as i32 as f32), ceiling) + 0.0;
-    }
-    bits
-}
-
 /// What a gain of at most 1 takes away, in dB, within 0.001: for the gauge. The exponent, and a polynomial for the logarithm of the rest.
 #[inline(always)]
 fn lost_db(gain: f32) -> f32 {
@@ -210,52 +232,6 @@ fn lost_db(gain: f32) -> f32 {
     let x = f32::from_bits(bits & 0x7f_ffff | 1f32.to_bits()) - 1.0;
     let log2 = x * (1.438_725_7 + x * (-0.677_784 + x * (0.321_188_9 - x * 0.082_130_68)));
     (0.0 - 6.020_6 * (exponent as f32 + log2)).min(200.0)
-}
-
-/// Frames behind their gain: as many as there can be, for vectors of a known number; those that are not there are zeros.
-#[inline(always)]
-fn enter(values: FrameValues<'_, SegmentValues>, from: &[f32]) -> Samples {
-    let mut entering = [0f32; FRAMES];
-    copy_samples(from, &mut entering[..from.len()]);
-    match values.constant() {
-        Some(values) => (entering.iter_mut()).for_each(
-            #[inline(always)]
-            |x| *x = line_sample(f64::from(*x * values.gain)),
-        ),
-        None => (entering.iter_mut().zip(values.iter()))
-            .for_each(|(x, values)| *x = line_sample(f64::from(*x * values.gain))),
-    }
-    entering
-}
-
-/// The largest of the samples, over the ceiling.
-#[inline(always)]
-fn peak_of(values: FrameValues<'_, SegmentValues>, entering: &Samples) -> f64 {
-    match values.constant() {
-        Some(values) => loudest(entering) * values.inverse,
-        None => {
-            let pairs = entering.iter().zip(values.iter());
-            pairs.fold(0.0, |peak: f64, (x, values)| {
-                peak.max(f64::from(x.abs()) * values.inverse)
-            })
-        }
-    }
-}
-
-/// Multiplies by the gains, within the ceiling.
-#[inline(always)]
-fn leave(values: FrameValues<'_, SegmentValues>, gains: &Samples, late: &mut Samples) {
-    let pairs = late.iter_mut().zip(gains);
-    // Silence is +0.0.
-    match values.constant() {
-        Some(values) => pairs.for_each(
-            #[inline(always)]
-            |(y, gain)| *y = within(*y * gain, values.ceiling) + 0.0,
-        ),
-        None => pairs
-            .zip(values.iter())
-            .for_each(|((y, gain), values)| *y = within(*y * gain, values.ceiling) + 0.0),
-    }
 }
 
 impl UnitKernel for SampleLimiter {
@@ -311,28 +287,16 @@ impl UnitKernel for SampleLimiter {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        let mut first = 0;
-        while first < values.len() {
-            if memory.numbers.iter().all(|x| *x == 0.0) {
-                let rest = first..values.len();
-                first += Self::pass_silence(values.part(rest.clone()), io, rest);
-                memory.counts[0] = 0;
-            }
-            if first == values.len() {
-                return;
-            }
-            let place = memory.counts[0] as usize & (self.segment - 1);
-            let end = values.len().min(first + self.segment - place);
-            let run = values.part(first..end);
-            let mut each = run.iter();
-            if let (0, Some(values)) = (place, each.next()) {
+        let is_at_rest = memory.numbers.iter().all(|x| *x == 0.0);
+        let place = memory.counts[0] as usize & (self.segment - 1);
+        let fits = values.len() == FRAMES && place + FRAMES <= self.segment && !is_at_rest;
+        match values.constant() {
+            Some(values) if fits && place == 0 => {
                 Self::begin_segment(memory, values);
+                self.process_whole(values, io, memory, 0);
             }
-            if let (Some(values), FRAMES, FRAMES) = (run.constant(), self.segment, run.len()) {
-                return self.process_whole(values, io, memory);
-            }
-            self.process_run(run, io, memory, first..end);
-            first = end;
+            Some(values) if fits => self.process_whole(values, io, memory, place),
+            _ => self.process_runs(values, io, memory),
         }
     }
 
@@ -356,12 +320,49 @@ impl UnitKernel for SampleLimiter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::process_linked;
 
     #[test]
     fn what_has_not_moved_is_taken_from_the_frame_before() {
         let mut limiter = SampleLimiter::default();
         limiter.setup(48_000.0, 1);
         crate::kernel::check_next_values(&limiter);
+    }
+
+    /// Bits of what two channels of noise become at 96 kHz, in steps of so many frames.
+    fn bits_in_steps(step: usize) -> Vec<u32> {
+        let mut limiter = SampleLimiter::default();
+        let size = limiter.setup(96_000.0, 2);
+        let mut memory = Memory::new(0, size);
+        let values = [limiter.values(&[-3.0, 2.0, 0.01])];
+        let mut numbers = units::SplitMix64(4);
+        let noise: Vec<f32> = (0..6400).map(|_| numbers.sample()).collect();
+        let mut bits = Vec::new();
+        for first in (0..noise.len() - 200).step_by(step) {
+            let count = step.min(noise.len() - 200 - first);
+            let mut inputs = [[0f32; FRAMES]; 2];
+            for (input, from) in inputs.iter_mut().zip([first, first + 200]) {
+                // Bursts, with silence in which reductions end.
+                let gain = |at: usize| if at / 900 % 2 == 0 { 1.0 } else { 0.0 };
+                for (i, x) in input[..count].iter_mut().enumerate() {
+                    *x = noise[from + i] * gain(first + i);
+                }
+            }
+            let mut outputs = [[0f32; FRAMES]; 2];
+            let frames = FrameValues::new(&values, count);
+            process_linked(&limiter, frames, (&inputs, &mut outputs), &mut memory);
+            bits.extend((0..count).flat_map(|i| outputs.map(|output| output[i].to_bits())));
+        }
+        bits
+    }
+
+    #[test]
+    fn whole_steps_have_the_bits_of_shorter_ones() {
+        let whole = bits_in_steps(FRAMES);
+        assert!(whole.iter().filter(|bits| **bits != 0).count() > 3000);
+        for step in [1, 37, 50] {
+            assert!(bits_in_steps(step) == whole, "{step}");
+        }
     }
 
     #[test]
