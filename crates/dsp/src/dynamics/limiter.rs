@@ -21,13 +21,15 @@
 //! | tail | the latency |
 //! | driven | all at audio rate |
 
+mod common;
 mod quiet;
 mod reductions;
 mod samples;
 
+use self::common::{CEILING, GAIN, RELEASE, within};
 use self::reductions::Reductions;
 use self::samples::SampleLimiter;
-use crate::dynamics::detector::{LookAhead, decibels, gain_of, level_db, seconds};
+use crate::dynamics::detector::{LookAhead, gain_of, level_db};
 use crate::dynamics::points::{Points, TAPS};
 use crate::kernel::{
     FRAMES, FrameValues, History, KernelNode, LaneIo, Memory, MemorySize, Samples, UnitKernel,
@@ -37,18 +39,8 @@ use crate::param::{ParamSpec, channels};
 use crate::sample::{copy_samples, to_sample};
 use graph::{Kind, KindPicture, Param};
 use processor::{Gauge, MakeContext, MakeError, Processor, SetupServices, Tail};
-use std::ops::{Neg, Range};
+use std::ops::Range;
 use units::Frames;
-
-const CEILING: ParamSpec = decibels(
-    0,
-    "ceiling_db",
-    (-24.0, 0.0),
-    -1.0,
-    "Largest peak of the output.",
-);
-const GAIN: ParamSpec = decibels(1, "gain_db", (-48.0, 48.0), 0.0, "Gain before it.");
-const RELEASE: ParamSpec = seconds(2, "release", 2.0, 0.05, "Time of 63 % of the way back.");
 
 const WINDOW_S: f64 = 0.003;
 /// Share of the ceiling that is aimed at.
@@ -161,13 +153,6 @@ impl Limiter {
         }
         history.push_run(memory, at, &entering[..count]);
     }
-}
-
-/// `x` within ± `ceiling`. As `clamp`, which runs in no vectors since it may panic.
-#[inline(always)]
-fn within<T: Copy + PartialOrd + Neg<Output = T>>(x: T, ceiling: T) -> T {
-    let x = if x > ceiling { ceiling } else { x };
-    if x < -ceiling { -ceiling } else { x }
 }
 
 impl Limiter {

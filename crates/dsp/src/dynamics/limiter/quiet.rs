@@ -1,8 +1,9 @@
 //! Blocks in which a `limiter` has nothing to reduce: found by a bound of the points between samples, before any of them is computed, and
 //! passed on in narrow numbers.
 
-use super::{AIM, Limiter, LimiterValues, within};
-use crate::kernel::{FRAMES, FrameValues, LaneIo, Memory, Samples, line_sample};
+use super::common::{loudest, within};
+use super::{AIM, Limiter, LimiterValues};
+use crate::kernel::{FRAMES, FrameValues, LaneIo, Memory, line_sample};
 use crate::sample::{clamp_sample, copy_samples};
 use std::ops::Range;
 
@@ -67,24 +68,6 @@ impl Limiter {
         }
         memory.counts[0] = at.wrapping_add(count as u64);
     }
-}
-
-/// The largest magnitude of samples; infinite if one is no number. As bits they are compared in vectors.
-#[inline(always)]
-pub(super) fn loudest(samples: &[f32]) -> f64 {
-    let mut bits = 0;
-    // Written twice: those of a whole step are known to be as many.
-    match <&Samples>::try_from(samples) {
-        Ok(all) => all.iter().for_each(
-            #[inline(always)]
-            |x| bits = x.abs().to_bits().max(bits),
-        ),
-        Err(_) => samples.iter().for_each(
-            #[inline(always)]
-            |x| bits = x.abs().to_bits().max(bits),
-        ),
-    }
-    f64::from(f32::from_bits(bits.min(f32::INFINITY.to_bits())))
 }
 
 #[cfg(test)]

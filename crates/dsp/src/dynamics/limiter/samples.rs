@@ -14,7 +14,7 @@
 mod frames;
 
 use self::frames::{enter, leave, pass_segment, peak_of};
-use super::{CEILING, GAIN, RELEASE};
+use super::common::{CEILING, GAIN, RELEASE};
 use crate::dynamics::detector::gain_of;
 use crate::kernel::{
     FRAMES, FrameValues, LaneIo, Memory, MemorySize, UnitKernel, decay_factor, line_sample,

@@ -1,8 +1,7 @@
 //! The arithmetic of frames of one segment and one channel: what enters, its peak, what leaves.
 
 use super::SegmentValues;
-use crate::dynamics::limiter::quiet::loudest;
-use crate::dynamics::limiter::within;
+use crate::dynamics::limiter::common::{loudest, within};
 use crate::kernel::{FRAMES, FrameValues, Samples, line_sample};
 use crate::sample::copy_samples;
 
