@@ -343,7 +343,13 @@ mod tests {
             let mut inputs = [[0f32; FRAMES]; 2];
             for (input, from) in inputs.iter_mut().zip([first, first + 200]) {
                 // Bursts, with silence in which reductions end.
-                let gain = |at: usize| if at / 900 % 2 == 0 { 1.0 } else { 0.0 };
+                let gain = |at: usize| {
+                    if (at / 900).is_multiple_of(2) {
+                        1.0
+                    } else {
+                        0.0
+                    }
+                };
                 for (i, x) in input[..count].iter_mut().enumerate() {
                     *x = noise[from + i] * gain(first + i);
                 }
