@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn products_have_the_bits_of_single_samples() {
         let hard = [f32::MAX, -f32::MAX, f32::MIN_POSITIVE, -1.0, 0.0, -0.0, 0.3];
-        let numbers = (0..260u16).map(|i| hard[usize::from(i % 7)] * (1.0 - f32::from(i) / 300.0));
+        let numbers = (0..300u16).map(|i| hard[usize::from(i % 7)] * (1.0 - f32::from(i) / 400.0));
         let samples: Vec<f32> = numbers.collect();
         for count in [1, 63, 64, 65, 128, 200] {
             for factors in [[0.5, -1.0], [1.0, 0.0], [0.7, 100.0], [-3.0, -0.2]] {
