@@ -9,7 +9,7 @@ use super::place::ObjectPlace;
 use super::recursion::RecursionKind;
 use super::row_blocks::RowBlocks;
 use super::row_step::{Action, RowStep, beside};
-use super::together::{Links, OrderedSteps};
+use super::together::OrderedSteps;
 use super::traits::Traits;
 use super::world::BufferId;
 use crate::control::ObjectId;
@@ -28,13 +28,6 @@ pub(super) struct RowBuilder<F> {
     objects: usize,
 }
 
-/// Steps that are added together: where their signals are, and those that they read and write.
-#[derive(Default)]
-struct Added {
-    places: Vec<LanePlace>,
-    signals: Vec<(Vec<BufferId>, Vec<BufferId>)>,
-}
-
 impl<F: Fn(ObjectId) -> Option<Found>> RowBuilder<F> {
     /// The steps of a row, and where their signals are; `find` gives the place of an object of signals.
     pub(super) fn build(
@@ -42,7 +35,6 @@ impl<F: Fn(ObjectId) -> Option<Found>> RowBuilder<F> {
         steps: OrderedSteps,
         (inputs, outputs): (&[BufferId], &[BufferId]),
     ) -> (Vec<RowStep>, RowBlocks) {
-        let mut links = Links::new(&steps.steps, outputs);
         let mut new = Self {
             find,
             blocks: RowBlocks::new(&steps.steps, inputs, outputs),
@@ -52,12 +44,12 @@ impl<F: Fn(ObjectId) -> Option<Found>> RowBuilder<F> {
         };
         let mut bound = steps.steps.into_iter().enumerate();
         for (kind, count) in steps.together {
-            let (first, mut added) = (new.steps.len(), Added::default());
+            let (first, mut places) = (new.steps.len(), Vec::new());
             for (at, bound) in bound.by_ref().take(count) {
-                new.add(at, bound, kind.is_some(), &mut added);
+                new.add(at, bound, kind.is_some(), &mut places);
             }
             if let Some(kind) = kind {
-                new.put_side_by_side(kind, first, added, &mut links);
+                new.put_side_by_side(kind, first, places);
             }
         }
         for (at, slices) in Slices::find(&new.sliced).into_iter().rev() {
@@ -68,7 +60,7 @@ impl<F: Fn(ObjectId) -> Option<Found>> RowBuilder<F> {
     }
 
     /// Adds the step `at`. Those that are side by side with others are no slices too.
-    fn add(&mut self, at: usize, bound: BoundStep, is_beside: bool, added: &mut Added) {
+    fn add(&mut self, at: usize, bound: BoundStep, is_beside: bool, places: &mut Vec<LanePlace>) {
         let place = bound.step.object().map(&self.find);
         if let Some(None) = place {
             // An object without signals writes none: its outlets are silent.
@@ -80,8 +72,6 @@ impl<F: Fn(ObjectId) -> Option<Found>> RowBuilder<F> {
         let filter = traits.filter(|_| performs && !is_beside);
         let filter = filter.and_then(|traits| bound.filter(traits));
         let filter = filter.filter(|kind| kind.is_sliced());
-        let signals = (bound.step.inlets(), bound.step.outlets());
-        added.signals.push(signals);
         let (step, lane) = self.step((at, bound), place);
         if step.add_to(&mut self.steps) {
             let last = self.steps.last().map(|step| &step.action);
@@ -91,24 +81,15 @@ impl<F: Fn(ObjectId) -> Option<Found>> RowBuilder<F> {
                 _ => Sliced::No,
             });
         }
-        added.places.push(lane);
+        places.push(lane);
         self.objects += usize::from(performs);
     }
 
     /// Lets the steps from `first` on be computed side by side.
-    fn put_side_by_side(
-        &mut self,
-        kind: RecursionKind,
-        first: usize,
-        added: Added,
-        links: &mut Links,
-    ) {
-        let step = RowStep::recurring(kind, added.places);
+    fn put_side_by_side(&mut self, kind: RecursionKind, first: usize, places: Vec<LanePlace>) {
+        let step = RowStep::recurring(kind, places);
         self.steps.insert(first, step);
         self.sliced.insert(first, Sliced::No);
-        if let Some(before) = links.link(first, &added.signals) {
-            RowStep::link(&mut self.steps, before, first);
-        }
     }
 
     /// The step `at` of the object at a place. Gives too where its signals are.

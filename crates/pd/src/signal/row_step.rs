@@ -68,16 +68,6 @@ impl RowStep {
         }
     }
 
-    /// Links lanes with those before.
-    pub(super) fn link(steps: &mut [Self], before: usize, now: usize) {
-        let (first, second) = steps.split_at_mut(now);
-        if let (Action::Recur(before), Action::Recur(now)) =
-            (&mut first[before].action, &mut second[0].action)
-        {
-            before.lead_to(now);
-        }
-    }
-
     /// The inlets of a step, and its only outlet.
     #[inline(always)]
     pub(super) fn one_outlet<'b>(

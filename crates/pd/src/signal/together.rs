@@ -1,4 +1,4 @@
-//! Steps that a row computes together, and which of them hand their signals on.
+//! Steps that a row computes together.
 
 use super::batch::may_batch;
 use super::bound_step::BoundStep;
@@ -7,9 +7,7 @@ use super::order::Step;
 use super::recursion::RecursionKind;
 use super::schedule::schedule;
 use super::traits::Traits;
-use super::world::BufferId;
 use crate::control::ObjectId;
-use std::collections::HashMap;
 
 /// Of steps that are computed together the recursion and the number; each other one is alone.
 pub(super) type Together = Vec<(Option<RecursionKind>, usize)>;
@@ -80,41 +78,4 @@ fn together(
         found.push((kind, count));
     }
     found
-}
-
-/// Finds lanes that hand their signals on to the next ones.
-pub(super) struct Links {
-    /// Number of readers of each signal.
-    readers: HashMap<BufferId, usize>,
-    /// The lanes before, and what they write first.
-    last: Option<(usize, Vec<Option<BufferId>>)>,
-}
-
-impl Links {
-    pub(super) fn new(steps: &[BoundStep], outputs: &[BufferId]) -> Self {
-        let mut readers = HashMap::new();
-        let read = steps.iter().flat_map(|step| step.step.inlets());
-        for signal in read.chain(outputs.iter().copied()) {
-            *readers.entry(signal).or_default() += 1;
-        }
-        let last = None;
-        Self { readers, last }
-    }
-
-    /// Finds the lanes before those at `at`, which read and write these signals, if all that those before write first goes to them alone.
-    pub(super) fn link(
-        &mut self,
-        at: usize,
-        signals: &[(Vec<BufferId>, Vec<BufferId>)],
-    ) -> Option<usize> {
-        let reads = signals.iter().map(|(inlets, _)| inlets.first().copied());
-        let reads = Vec::from_iter(reads);
-        let writes = signals.iter().map(|(_, outlets)| outlets.first().copied());
-        let last = self.last.replace((at, writes.collect()));
-        let is_alone = |signal: &Option<BufferId>| {
-            signal.is_some_and(|signal| self.readers.get(&signal) == Some(&1))
-        };
-        let (before, _) = last.filter(|it| it.1 == reads && reads.iter().all(is_alone))?;
-        Some(before)
-    }
 }

@@ -3,8 +3,8 @@
 use super::super::loops::RUN;
 use super::super::objects::{PoleDesign, Poles, filter_each, is_odd, kept};
 use super::super::recursion::{Recursion, RecursionKind};
-use super::Inlets;
-use super::transpose::side_by_side;
+use super::transpose::{apart, side_by_side};
+use super::{Inlets, part_of};
 
 /// A sample of each lane.
 pub(super) type Lane<const L: usize> = [f32; L];
@@ -12,7 +12,7 @@ pub(super) type Lane<const L: usize> = [f32; L];
 /// Numbers and states of recursions, lane by lane.
 pub(super) struct Numbers<const L: usize> {
     coefficients: [Lane<L>; 5],
-    state: [Lane<L>; 2],
+    pub(super) state: [Lane<L>; 2],
     /// Lanes that leave their signals as they are.
     pub(super) passes: [bool; L],
 }
@@ -41,20 +41,18 @@ impl<const L: usize> Numbers<L> {
 
     /// Takes what has come in for what goes out, in lanes that leave it as it is.
     #[cold]
-    pub(super) fn pass(&self, from: &[Lane<L>; RUN], to: &mut [Lane<L>; RUN]) {
-        for (to, from) in to.iter_mut().zip(from) {
-            for ((to, from), passes) in to.iter_mut().zip(from).zip(self.passes) {
-                *to = if passes { *from } else { *to };
+    pub(super) fn pass(&self, inlets: &Inlets<'_>, to: &mut [[f32; RUN]; L]) {
+        for (lane, to) in to.iter_mut().enumerate() {
+            if self.passes[lane] {
+                *to = *inlets.get(lane, 0);
             }
         }
     }
 
-    /// Ends a block of a batch: its state becomes what the object would go on from.
+    /// Ends a block of a batch.
     #[inline(always)]
     pub(super) fn end_block(&mut self, kind: RecursionKind) {
-        if kind.drops_odd_states() {
-            self.state = self.state.map(|lanes| each(|at| kept(lanes[at])));
-        }
+        self.state = behind_block(kind, self.state);
     }
 
     /// The state of a lane.
@@ -67,10 +65,24 @@ impl<const L: usize> Numbers<L> {
     }
 }
 
+/// The state from which the objects go on, behind a block.
+#[inline(always)]
+pub(super) fn behind_block<const L: usize>(
+    kind: RecursionKind,
+    state: [Lane<L>; 2],
+) -> [Lane<L>; 2] {
+    match kind.drops_odd_states() {
+        true => state.map(|lanes| each(|at| kept(lanes[at]))),
+        false => state,
+    }
+}
+
 /// A recursion of `S` signals: those of its inlets, then in their place those of its outlets.
 pub(super) trait Kernel<const S: usize> {
     const INLETS: usize;
     const OUTLETS: usize;
+    /// Signals that a run takes to the lanes.
+    const TAKEN: usize = Self::INLETS;
 
     /// The next sample of each lane. Changes the state.
     fn step<const L: usize>(
@@ -79,38 +91,58 @@ pub(super) trait Kernel<const S: usize> {
         from: [Lane<L>; S],
     ) -> [Lane<L>; S];
 
-    /// Takes the signals of a run: those of each lane and inlet. There is memory for poles.
+    /// Takes the signals of a run: those of each inlet and lane.
     #[inline(always)]
-    fn take<const L: usize>(
-        _: &Numbers<L>,
-        inlets: &Inlets<'_>,
-        _: &mut [Poles],
-        to: &mut [[Lane<L>; RUN]; S],
-    ) {
+    fn take<const L: usize>(_: &Numbers<L>, inlets: &Inlets<'_>, to: &mut [[[f32; RUN]; L]; S]) {
         for (at, to) in to.iter_mut().enumerate().take(Self::INLETS) {
-            let mut from = [&[0.0; RUN]; L];
-            for (lane, from) in from.iter_mut().enumerate() {
-                *from = inlets.get(lane, at);
+            for (lane, to) in to.iter_mut().enumerate() {
+                *to = *inlets.get(lane, at);
             }
-            side_by_side(from, to);
         }
     }
 
-    /// Computes a run.
+    /// Computes a run, in the place of its signals, in parts of `P` frames.
     #[inline(always)]
-    fn run<const L: usize>(numbers: &mut Numbers<L>, signals: &mut [[Lane<L>; RUN]; S]) {
-        let mut state = numbers.state;
-        for at in 0..RUN {
+    fn run_parts<const L: usize, const P: usize>(
+        numbers: &Numbers<L>,
+        state: &mut [Lane<L>; 2],
+        signals: &mut [[[f32; RUN]; L]; S],
+    ) {
+        for part in 0..RUN / P {
+            let mut samples = [[[0.0; L]; P]; S];
+            for (to, from) in samples.iter_mut().zip(&*signals).take(Self::TAKEN) {
+                side_by_side(from.each_ref().map(|from| part_of(from, part)), to);
+            }
+            Self::run(numbers, state, &mut samples);
+            for (from, to) in samples.iter().zip(&mut *signals).take(Self::OUTLETS) {
+                let mut found = [[0.0; P]; L];
+                apart(from, &mut found);
+                for (to, from) in to.iter_mut().zip(&found) {
+                    if let Some(to) = to.as_chunks_mut().0.get_mut(part) {
+                        *to = *from;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Computes a part.
+    #[inline(always)]
+    fn run<const L: usize, const P: usize>(
+        numbers: &Numbers<L>,
+        state: &mut [Lane<L>; 2],
+        signals: &mut [[Lane<L>; P]; S],
+    ) {
+        for at in 0..P {
             let mut sample = [[0.0; L]; S];
             for (to, signal) in sample.iter_mut().zip(&*signals) {
                 *to = signal[at];
             }
-            let sample = Self::step(numbers, &mut state, sample);
+            let sample = Self::step(numbers, state, sample);
             for (signal, from) in signals.iter_mut().zip(sample) {
                 signal[at] = from;
             }
         }
-        numbers.state = state;
     }
 
     /// Computes some frames of a lane alone: those at its inlets to those at its outlets.
@@ -227,8 +259,12 @@ impl Kernel<1> for Biquad {
     }
 
     #[inline(always)]
-    fn run<const L: usize>(numbers: &mut Numbers<L>, [signal]: &mut [[Lane<L>; RUN]; 1]) {
-        filter_each(&numbers.coefficients, &mut numbers.state, signal);
+    fn run<const L: usize, const P: usize>(
+        numbers: &Numbers<L>,
+        state: &mut [Lane<L>; 2],
+        [signal]: &mut [[Lane<L>; P]; 1],
+    ) {
+        filter_each(&numbers.coefficients, state, signal);
     }
 }
 
@@ -259,28 +295,21 @@ pub(super) struct FollowedPole;
 impl Kernel<3> for FollowedPole {
     const INLETS: usize = 2;
     const OUTLETS: usize = 2;
+    const TAKEN: usize = 3;
 
     #[inline(always)]
     fn take<const L: usize>(
         numbers: &Numbers<L>,
         inlets: &Inlets<'_>,
-        poles: &mut [Poles],
-        [signal, re, im]: &mut [[Lane<L>; RUN]; 3],
+        [signal, re, im]: &mut [[[f32; RUN]; L]; 3],
     ) {
-        for (lane, poles) in poles.iter_mut().enumerate().take(L) {
+        let mut poles = Poles::new();
+        for lane in 0..L {
             let [inverse, correction, to_radians, ..] = numbers.coefficients;
             let design = PoleDesign::of([inverse[lane], correction[lane], to_radians[lane]]);
             poles.follow(&design, inlets.get(lane, 0), inlets.get(lane, 1));
+            (signal[lane], re[lane], im[lane]) = (poles.signal, poles.re, poles.im);
         }
-        let mut from = [[&[0.0; RUN]; L]; 3];
-        for (lane, poles) in poles.iter().enumerate().take(L) {
-            from[0][lane] = &poles.signal;
-            from[1][lane] = &poles.re;
-            from[2][lane] = &poles.im;
-        }
-        side_by_side(from[0], signal);
-        side_by_side(from[1], re);
-        side_by_side(from[2], im);
     }
 
     #[inline(always)]

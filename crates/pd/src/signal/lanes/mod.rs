@@ -15,13 +15,15 @@ mod transpose;
 
 use super::BLOCK;
 use super::loops::RUN;
-use super::objects::Poles;
 use super::place::SignalObject;
 use super::recursion::{LANES, RecursionKind};
-use kernels::{Kernel, Numbers};
+use kernels::{Kernel, Lane, Numbers, behind_block};
 use rt::vectors::{WideWork, in_eights};
 pub(super) use slices::{Sliced, Slices};
-use transpose::apart;
+
+/// Frames that go to lanes and back at once: so few that all stay in registers, and that the processor brings the next ones while lanes wait
+/// for their samples before.
+const PART: usize = 8;
 
 /// Where recursions of a row keep their states, between which they wait for no more than the sample before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,51 +59,12 @@ impl LanePlace {
 pub(super) struct SideBySide {
     kind: RecursionKind,
     places: Box<[LanePlace]>,
-    /// True if their signals are those that the lanes before have left in the scratch.
-    follows: bool,
-    /// True if the lanes behind take their signals from the scratch, and nobody else reads them.
-    is_followed: bool,
-}
-
-/// Memory for a run of lanes: no block finds anything in it that another one has left.
-#[derive(Default)]
-pub(super) struct Scratch {
-    /// Signals side by side.
-    signals: Box<[f32]>,
-    /// A signal of each lane.
-    found: Box<[f32]>,
-    poles: Box<[Poles]>,
-}
-
-impl Scratch {
-    /// Memory for any lanes.
-    pub(super) fn new() -> Self {
-        Self {
-            signals: vec![0.0; 4 * RUN * LANES].into(),
-            found: vec![0.0; RUN * LANES].into(),
-            poles: (0..LANES).map(|_| Poles::new()).collect(),
-        }
-    }
 }
 
 impl SideBySide {
     /// Recursions of one kind, [`LANES`] at most.
     pub(super) fn new(kind: RecursionKind, places: Box<[LanePlace]>) -> Self {
-        Self {
-            kind,
-            places,
-            follows: false,
-            is_followed: false,
-        }
-    }
-
-    /// Lets the lanes of `next` take their signals from these without a way through blocks: they are in the same order, and nobody else
-    /// reads them.
-    pub(super) fn lead_to(&mut self, next: &mut Self) {
-        let others = self.places.iter().any(|place| place.outlets[1].is_some());
-        if self.count() == next.count() && !others && next.kind.has_one_inlet() {
-            (self.is_followed, next.follows) = (true, true);
-        }
+        Self { kind, places }
     }
 
     /// Number of recursions.
@@ -120,21 +83,21 @@ impl SideBySide {
     pub(super) fn run(
         &self,
         objects: &mut [SignalObject],
-        (blocks, scratch): (&mut [Box<[f32]>], &mut Scratch),
+        blocks: &mut [Box<[f32]>],
         rate: f32,
         cut: Cut,
     ) {
         match self.places.len() {
-            0..=2 => self.run_in::<2>(objects, (blocks, scratch), rate, cut),
-            3..=4 => self.run_in::<4>(objects, (blocks, scratch), rate, cut),
-            _ => self.run_in::<LANES>(objects, (blocks, scratch), rate, cut),
+            0..=2 => self.run_in::<2>(objects, blocks, rate, cut),
+            3..=4 => self.run_in::<4>(objects, blocks, rate, cut),
+            _ => self.run_in::<LANES>(objects, blocks, rate, cut),
         }
     }
 
     fn run_in<const L: usize>(
         &self,
         objects: &mut [SignalObject],
-        (blocks, scratch): (&mut [Box<[f32]>], &mut Scratch),
+        blocks: &mut [Box<[f32]>],
         rate: f32,
         cut: Cut,
     ) {
@@ -146,7 +109,7 @@ impl SideBySide {
                 numbers.set(lane, &found);
             }
         }
-        let parts = (self, blocks, scratch, &mut numbers, cut);
+        let parts = (self, blocks, &mut numbers, cut);
         match self.kind {
             RecursionKind::LowPass => in_eights(Running(parts, kernels::LowPass)),
             RecursionKind::HighPass => in_eights(Running(parts, kernels::HighPass)),
@@ -170,11 +133,10 @@ impl SideBySide {
     }
 }
 
-/// Recursions, the blocks of their row, memory, and their numbers.
+/// Recursions, the blocks of their row, and their numbers.
 type Parts<'r, const L: usize> = (
     &'r SideBySide,
     &'r mut [Box<[f32]>],
-    &'r mut Scratch,
     &'r mut Numbers<L>,
     Cut,
 );
@@ -187,64 +149,63 @@ impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L
 
     #[inline(always)]
     fn run(self) {
-        let (lanes, blocks, scratch, numbers, cut) = self.0;
-        let runs = blocks[0].len() / RUN;
-        let places = &lanes.places[..];
-        let signals = scratch.signals.as_chunks_mut::<L>().0;
-        let Some(signals) = signals.as_chunks_mut::<RUN>().0.first_chunk_mut::<S>() else {
-            return;
-        };
-        let found = scratch.found.as_chunks_mut::<RUN>().0;
-        let Some(found) = found.first_chunk_mut::<L>() else {
-            return;
-        };
-        // What is handed on in the scratch is one run.
-        let is_linked = runs == 1 && cut == Cut::Whole;
-        for run in 0..runs {
-            let inlets = Inlets {
-                places,
-                blocks,
-                run,
-            };
-            if !(is_linked && lanes.follows) {
-                K::take(numbers, &inlets, &mut scratch.poles, signals);
-            }
-            let kept = numbers.passes.contains(&true).then(|| signals[0]);
-            K::run(numbers, signals);
-            if let Some(kept) = &kept {
-                numbers.pass(kept, &mut signals[0]);
-            }
+        let (lanes, blocks, numbers, cut) = self.0;
+        let mut state = numbers.state;
+        for run in 0..blocks[0].len() / RUN {
+            lanes.compute::<K, L, S>((numbers, &mut state), blocks, run);
             if cut == Cut::Blocks {
                 const { assert!(RUN == BLOCK) };
-                numbers.end_block(lanes.kind);
+                state = behind_block(lanes.kind, state);
             }
-            if is_linked && lanes.is_followed {
-                continue;
-            }
-            for (outlet, signal) in signals.iter().enumerate().take(K::OUTLETS) {
-                let blocks_of = places.iter().map(|place| place.outlets[outlet]);
-                if blocks_of.clone().any(|block| block.is_some()) {
-                    apart(signal, found);
-                    give(blocks_of, found, blocks, run);
-                }
-            }
+        }
+        numbers.state = state;
+    }
+}
+
+impl SideBySide {
+    /// Computes a run.
+    #[inline(always)]
+    fn compute<K: Kernel<S>, const L: usize, const S: usize>(
+        &self,
+        (numbers, state): (&Numbers<L>, &mut [Lane<L>; 2]),
+        blocks: &mut [Box<[f32]>],
+        run: usize,
+    ) {
+        let places = &self.places[..];
+        let mut signals = [[[0.0; RUN]; L]; S];
+        let inlets = Inlets {
+            places,
+            blocks,
+            run,
+        };
+        K::take(numbers, &inlets, &mut signals);
+        match L {
+            2 => K::run_parts::<L, RUN>(numbers, state, &mut signals),
+            _ => K::run_parts::<L, PART>(numbers, state, &mut signals),
+        }
+        if numbers.passes.contains(&true) {
+            numbers.pass(&inlets, &mut signals[0]);
+        }
+        for (outlet, signals) in signals.iter().enumerate().take(K::OUTLETS) {
+            let blocks_of = places.iter().map(|place| place.outlets[outlet]);
+            give(blocks_of, signals, blocks, run);
         }
     }
 }
 
-/// Writes a run of each lane. All blocks that somebody reads differ, and all inlets were taken before.
+/// Writes a run of each lane. All blocks that somebody reads differ, and the run of all inlets was taken before.
 #[inline(always)]
 fn give(
     outlets: impl Iterator<Item = Option<u32>>,
-    found: &[[f32; RUN]],
+    signals: &[[f32; RUN]],
     blocks: &mut [Box<[f32]>],
     run: usize,
 ) {
-    for (outlet, found) in outlets.zip(found) {
+    for (outlet, signal) in outlets.zip(signals) {
         if let Some(block) = outlet
             && let Some(to) = blocks[block as usize].as_chunks_mut().0.get_mut(run)
         {
-            *to = *found;
+            *to = *signal;
         }
     }
 }
@@ -257,12 +218,18 @@ struct Inlets<'r> {
 }
 
 impl Inlets<'_> {
-    /// The signal at an inlet. Lanes that nothing runs in take what the last one takes.
+    /// The run of the signal at an inlet. Lanes that nothing runs in take what the last one takes.
     #[inline(always)]
     fn get(&self, lane: usize, inlet: usize) -> &[f32; RUN] {
         let place = &self.places[lane.min(self.places.len() - 1)];
         run_of(&self.blocks[place.inlets[inlet] as usize], self.run)
     }
+}
+
+/// A part of a run.
+#[inline(always)]
+fn part_of<const P: usize>(run: &[f32; RUN], at: usize) -> &[f32; P] {
+    run.as_chunks().0.get(at).unwrap_or(&[0.0; P])
 }
 
 /// A run of a block; silence where there is none.
