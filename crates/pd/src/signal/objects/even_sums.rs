@@ -51,6 +51,13 @@ pub(super) fn write_doubles(to: &mut [f32], mut x: f64, step: f64) -> f64 {
     x
 }
 
+/// `x` after so many steps, [`RUN`] at most, each rounded; `None` where that takes them in turn.
+#[inline(always)]
+pub(super) fn doubles_after(x: f64, step: f64, count: usize) -> Option<f64> {
+    let bits = bits_between_doubles(x, step)?;
+    Some(f64::from_bits(after_doubles(x.to_bits(), bits, count)))
+}
+
 #[inline(never)]
 fn write_doubles_in_turn(to: &mut [f32], mut x: f64, step: f64) -> f64 {
     for to in to {
@@ -212,6 +219,10 @@ mod tests {
                 "{x:e} {step:e}"
             );
             even[1] += u32::from(bits_between_doubles(x, step).is_some());
+            if let Some(after) = doubles_after(x, step, at % RUN) {
+                let next = write_doubles_in_turn(&mut expected[..at % RUN], x, step);
+                assert_eq!(after.to_bits(), next.to_bits(), "{x:e} {step:e} {at}");
+            }
         }
         assert!(even.iter().all(|even| *even > 50_000), "{even:?}");
     }

@@ -3,6 +3,7 @@
 use super::even_sums;
 use super::filters::set;
 use crate::control::{Context, Handled, Making, Message, Object, Value, words};
+use crate::signal::loops::RUN;
 use crate::signal::{Inlets, RowFormat, SignalWorld};
 use crate::state::held;
 use crate::whole_number::whole_number;
@@ -210,6 +211,8 @@ struct SampleLine {
     waiting: std::collections::VecDeque<Segment>,
 }
 
+/// Samples that are worth it to be computed at once.
+const LEAST_AT_ONCE: usize = 8;
 /// Segments that wait, at most.
 const MAX_SEGMENTS: usize = 65_536;
 
@@ -289,9 +292,9 @@ impl SampleLine {
     fn run_quietly(&mut self, to: &mut [f32], time: &mut f64, ms_per_sample: f64) -> usize {
         let begin = self.waiting.front().map_or(f64::INFINITY, |it| it.begin);
         let (end, step) = (self.end, self.step);
+        let mut count = self.run_surely(to, time, begin.min(end), ms_per_sample);
         let (mut value, mut now) = (self.value, *time);
-        let mut count = 0;
-        for to in to {
+        for to in &mut to[count..] {
             let next = now + ms_per_sample;
             if begin < next || end <= next {
                 break;
@@ -302,6 +305,35 @@ impl SampleLine {
         }
         (self.value, *time) = (value, now);
         count
+    }
+
+    /// Computes samples that end before `event`, however the sums of times are rounded: some of those that do. Gives their number.
+    #[inline(always)]
+    fn run_surely(
+        &mut self,
+        to: &mut [f32],
+        time: &mut f64,
+        event: f64,
+        ms_per_sample: f64,
+    ) -> usize {
+        let mut done = 0;
+        loop {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "others saturate"
+            )]
+            let sure = ((event - *time) / ms_per_sample - 2.0) as usize;
+            let to = &mut to[done..];
+            let count = sure.min(to.len()).min(RUN);
+            let after = even_sums::doubles_after(*time, ms_per_sample, count);
+            let Some(after) = after.filter(|_| count >= LEAST_AT_ONCE) else {
+                return done;
+            };
+            self.value = even_sums::write_doubles(&mut to[..count], self.value, self.step);
+            *time = after;
+            done += count;
+        }
     }
 
     /// Goes on as before.
