@@ -223,6 +223,14 @@ impl Machine {
         self.end_delivery(handled, wire, Message { selector, values }, depth);
     }
 
+    /// Delivers a bang to a left inlet.
+    #[inline(always)]
+    fn deliver_bang(&mut self, wire: Wire, depth: u32) {
+        let handled = self.call_slot(wire.object, depth, ObjectSlot::take_bang);
+        let (selector, values) = (words::BANG, &[][..]);
+        self.end_delivery(handled, wire, Message { selector, values }, depth);
+    }
+
     /// Delivers a message, which the object may change while it reads it.
     #[inline(never)]
     pub(super) fn deliver(&mut self, wire: Wire, stored: Stored, depth: u32) {
@@ -231,6 +239,7 @@ impl Machine {
         }
         let selector = stored.selector;
         match self.values[stored.from as usize..stored.to as usize] {
+            [] if selector == words::BANG && wire.inlet == 0 => self.deliver_bang(wire, depth),
             [] => {
                 let values = &[];
                 self.hand_over(wire, Message { selector, values }, depth);

@@ -37,11 +37,49 @@ fn number_as_words(
     }
 }
 
+/// Gives an object a bang.
+#[inline(always)]
+pub(super) fn bang_to_inlet(object: &mut dyn Object, context: &mut Context<'_>) -> Handled {
+    match object.bang(context) {
+        Handled::Yes => Handled::Yes,
+        Handled::No => bang_as_list(object, context),
+    }
+}
+
+/// Gives an object that has no method for a bang an empty list.
+#[inline(never)]
+fn bang_as_list(object: &mut dyn Object, context: &mut Context<'_>) -> Handled {
+    let (selector, values) = (words::BANG, &[][..]);
+    match object.list(values, context) {
+        Handled::Yes => Handled::Yes,
+        Handled::No => object.anything(Message { selector, values }, context),
+    }
+}
+
 /// Gives an object a message. `set` sets the number at an inlet of signals, of `inlets` that the box has; false if it is none.
+#[inline(always)]
 pub(super) fn message_to_inlet(
     object: &mut dyn Object,
     set: &mut dyn FnMut(usize, f32) -> bool,
     (inlet, inlets): (usize, usize),
+    message: Message<'_>,
+    context: &mut Context<'_>,
+) -> Handled {
+    if (inlet, message.selector) == (0, words::LIST) {
+        return match object.list(message.values, context) {
+            Handled::Yes => Handled::Yes,
+            Handled::No => spread(object, set, inlets, message.values, context),
+        };
+    }
+    other_to_inlet(object, set, inlet, message, context)
+}
+
+/// Gives an object a message that is no list at its left inlet.
+#[inline(never)]
+fn other_to_inlet(
+    object: &mut dyn Object,
+    set: &mut dyn FnMut(usize, f32) -> bool,
+    inlet: usize,
     message: Message<'_>,
     context: &mut Context<'_>,
 ) -> Handled {
@@ -55,14 +93,13 @@ pub(super) fn message_to_inlet(
     if number.is_some_and(|number| set(inlet, number)) {
         return Handled::Yes;
     }
-    match (inlet, message.selector) {
-        (0, words::LIST) => to_list(object, set, inlets, message.values, context),
-        (0, _) => to_left_inlet(object, message, context),
+    match inlet {
+        0 => to_left_inlet(object, message, context),
         _ => object.cold(inlet, message, context),
     }
 }
 
-/// Gives an object a message that is no list at its left inlet.
+/// Gives an object a message that is no list.
 fn to_left_inlet(
     object: &mut dyn Object,
     message: Message<'_>,
@@ -87,18 +124,16 @@ fn to_left_inlet(
     }
 }
 
-/// A list: for its own method, else as the value that it is, else spread over the inlets, the left one last.
+/// A list that an object has no method for: as the value that it is, else spread over the inlets, the left one last.
 /// Words behind the last inlet are left out.
-fn to_list(
+#[inline(never)]
+fn spread(
     object: &mut dyn Object,
     set: &mut dyn FnMut(usize, f32) -> bool,
     inlets: usize,
     values: &[Value],
     context: &mut Context<'_>,
 ) -> Handled {
-    if object.list(values, context) == Handled::Yes {
-        return Handled::Yes;
-    }
     let short = match values {
         [] => object.bang(context),
         [Value::Float(number)] => object.float(*number, context),

@@ -5,7 +5,7 @@
 
 use super::globals::Globals;
 use super::object::{Context, Handled, Object};
-use super::rules::{message_to_inlet, number_to_inlet};
+use super::rules::{bang_to_inlet, message_to_inlet, number_to_inlet};
 use super::value::Message;
 use super::wire::ObjectId;
 use crate::signal::ObjectPlace;
@@ -57,6 +57,15 @@ impl ObjectSlot {
         match self {
             Self::Control(object) => number_to_inlet(&mut **object, inlet, number, context),
             Self::Signal(place) => give_number(place, inlet, number, context),
+        }
+    }
+
+    /// Gives the object a bang.
+    #[inline(always)]
+    pub(super) fn take_bang(&mut self, context: &mut Context<'_>) -> Handled {
+        match self {
+            Self::Control(object) => bang_to_inlet(&mut **object, context),
+            Self::Signal(place) => place.write().call(|object| bang_to_inlet(object, context)),
         }
     }
 
