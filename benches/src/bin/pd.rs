@@ -3,7 +3,7 @@
 //! `pd [--seconds 60] [--rounds 5] FOLDER…` plays every `.pd` of the folders that has a `dac~`; a folder of folders with one patch each
 //! will do too, and so will a patch itself. Pd renders with `-batch -noaudio`, once a second long and once with `--seconds` more: the difference is its time, so
 //! that its start counts for nothing. `--control` switches the signals of both off, in Pd after half a second: what is left is the time of messages. `--workers 2`
-//! compares two workers with one, by the clock, in turns of a second, of which each counts; a second row has the tenth of the blocks that were fastest, which other
+//! compares two workers with one (`--scheduler pipelined` another scheduler than `stealing`), by the clock, in turns of a second, of which each counts; a second row has the tenth of the blocks that were fastest, which other
 //! programs disturb little. `--block 512` lets the engine take several of Pd's blocks at once. `--alone` plays without Pd and prints a hash of what sounded: two builds that
 //! should sound alike can be compared, or with `--workers` one with itself. Then it plays on for a counter of instructions, which counts `measured` only (`valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*measured*'`).
 //!
@@ -31,6 +31,8 @@ struct Call {
     is_control: bool,
     /// Workers that are compared with one; 1 compares with Pd.
     workers: usize,
+    /// That of several workers.
+    scheduler: Scheduler,
     /// Plays only.
     is_alone: bool,
     /// Plays only, and tells the fastest round.
@@ -82,6 +84,7 @@ impl Call {
             rounds: 5,
             is_control: false,
             workers: 1,
+            scheduler: Scheduler::Stealing,
             is_alone: false,
             is_fastest: false,
             block: 64,
@@ -89,6 +92,11 @@ impl Call {
         };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
+            if word == "--scheduler" {
+                let name = words.next().expect("--scheduler NAME");
+                call.scheduler = name.parse().expect("a scheduler");
+                continue;
+            }
             let mut number = || words.next().and_then(|word| word.parse::<f64>().ok());
             match word.as_str() {
                 "--seconds" => call.seconds = number().expect("--seconds NUMBER"),
@@ -170,7 +178,7 @@ impl Call {
         let (mut turns, mut fast) = (Rows::default(), Rows::default());
         for _ in 0..self.rounds {
             let one = Player::of_engine(patch, self.block, Scheduler::Sequential, 1)?;
-            let all = Player::of_engine(patch, self.block, Scheduler::Stealing, self.workers)?;
+            let all = Player::of_engine(patch, self.block, self.scheduler, self.workers)?;
             let mut players = [one, all];
             players.iter_mut().for_each(|player| player.play(1.0));
             for _ in 0..self.seconds.ceil() as usize {
@@ -206,7 +214,7 @@ impl Call {
         if !self.is_control {
             let scheduler = match self.workers {
                 1 => Scheduler::Sequential,
-                _ => Scheduler::Stealing,
+                _ => self.scheduler,
             };
             return Player::of_engine(patch, self.block, scheduler, self.workers);
         }

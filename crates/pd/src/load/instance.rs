@@ -195,7 +195,7 @@ impl LoadedPatch {
 /// Signal objects of a patch that costs less than waking a worker.
 const MAX_SMALL: usize = 120;
 /// Frames in a block in which such a patch is rendered: what an engine does for each block counts for little then.
-const RENDER_BLOCK: Frames = Frames(512);
+const RENDER_BLOCK: Frames = Frames(2048);
 /// Classes that receive MIDI.
 const MIDI_IN: [&str; 9] = [
     "notein",

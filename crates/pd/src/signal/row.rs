@@ -2,7 +2,7 @@
 
 use super::bound_step::BoundStep;
 use super::joined_blocks::JoinedBlocks;
-use super::lanes::{Cut, Slices};
+use super::lanes::{Cut, Scratch, Slices};
 use super::loops::RUN;
 use super::moves::Moves;
 use super::place::{Fill, ObjectGroup, ObjectPlace};
@@ -34,6 +34,8 @@ pub(crate) struct Row {
     frames: usize,
     joined: JoinedBlocks,
     batch: Batch,
+    /// For steps that are computed side by side.
+    scratch: Scratch,
 }
 
 /// Needs of a row that computes batches of blocks.
@@ -110,6 +112,11 @@ impl Row {
     ) -> (Self, RowBlocks) {
         let (may_join, may_batch) = (steps.may_join, steps.may_batch);
         let (row_steps, blocks) = RowBuilder::build(find, steps, (inputs, outputs));
+        let recurs = |step: &RowStep| matches!(step.action, Action::Recur(_));
+        let scratch = match row_steps.iter().any(recurs) {
+            true => Scratch::new(),
+            false => Scratch::default(),
+        };
         let mut row = Self {
             steps: row_steps,
             blocks: vec![Box::default(); blocks.count()],
@@ -120,6 +127,7 @@ impl Row {
             frames: format.frames,
             joined: JoinedBlocks::new(may_join),
             batch: Batch::new(may_batch),
+            scratch,
         };
         row.resize(format);
         (row, blocks)
@@ -291,7 +299,7 @@ impl<const IS_BATCH: bool> WideWork for Running<'_, IS_BATCH> {
                         for (step, at) in now.iter().zip(lanes.objects()) {
                             step.take_numbers(&mut objects[at], blocks, &mut filling);
                         }
-                        lanes.run(&mut objects, blocks, row.rate, cut);
+                        lanes.run(&mut objects, (blocks, &mut row.scratch), row.rate, cut);
                     }
                     continue;
                 }

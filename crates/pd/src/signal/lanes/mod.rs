@@ -61,6 +61,19 @@ pub(super) struct SideBySide {
     places: Box<[LanePlace]>,
 }
 
+/// Memory for the signals of a run: no run finds anything in it that another one has left. To clear it would cost a part of the time.
+#[derive(Default)]
+pub(super) struct Scratch(Box<[f32]>);
+
+impl Scratch {
+    /// Memory for any lanes.
+    ///
+    /// Real-time: setup.
+    pub(super) fn new() -> Self {
+        Self(vec![0.0; 4 * LANES * RUN].into())
+    }
+}
+
 impl SideBySide {
     /// Recursions of one kind, [`LANES`] at most.
     pub(super) fn new(kind: RecursionKind, places: Box<[LanePlace]>) -> Self {
@@ -83,10 +96,11 @@ impl SideBySide {
     pub(super) fn run(
         &self,
         objects: &mut [SignalObject],
-        blocks: &mut [Box<[f32]>],
+        (blocks, scratch): (&mut [Box<[f32]>], &mut Scratch),
         rate: f32,
         cut: Cut,
     ) {
+        let blocks = (blocks, scratch);
         match self.places.len() {
             0..=2 => self.run_in::<2>(objects, blocks, rate, cut),
             3..=4 => self.run_in::<4>(objects, blocks, rate, cut),
@@ -97,7 +111,7 @@ impl SideBySide {
     fn run_in<const L: usize>(
         &self,
         objects: &mut [SignalObject],
-        blocks: &mut [Box<[f32]>],
+        (blocks, scratch): (&mut [Box<[f32]>], &mut Scratch),
         rate: f32,
         cut: Cut,
     ) {
@@ -109,7 +123,7 @@ impl SideBySide {
                 numbers.set(lane, &found);
             }
         }
-        let parts = (self, blocks, &mut numbers, cut);
+        let parts = (self, (blocks, scratch), &mut numbers, cut);
         match self.kind {
             RecursionKind::LowPass => in_eights(Running(parts, kernels::LowPass)),
             RecursionKind::HighPass => in_eights(Running(parts, kernels::HighPass)),
@@ -133,10 +147,10 @@ impl SideBySide {
     }
 }
 
-/// Recursions, the blocks of their row, and their numbers.
+/// Recursions, the blocks of their row, memory, and their numbers.
 type Parts<'r, const L: usize> = (
     &'r SideBySide,
-    &'r mut [Box<[f32]>],
+    (&'r mut [Box<[f32]>], &'r mut Scratch),
     &'r mut Numbers<L>,
     Cut,
 );
@@ -149,10 +163,14 @@ impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L
 
     #[inline(always)]
     fn run(self) {
-        let (lanes, blocks, numbers, cut) = self.0;
+        let (lanes, (blocks, scratch), numbers, cut) = self.0;
+        let signals = scratch.0.as_chunks_mut().0.as_chunks_mut().0;
+        let Some(signals) = signals.first_chunk_mut() else {
+            return;
+        };
         let mut state = numbers.state;
         for run in 0..blocks[0].len() / RUN {
-            lanes.compute::<K, L, S>((numbers, &mut state), blocks, run);
+            lanes.compute::<K, L, S>((numbers, &mut state), (blocks, signals), run);
             if cut == Cut::Blocks {
                 const { assert!(RUN == BLOCK) };
                 state = behind_block(lanes.kind, state);
@@ -168,20 +186,19 @@ impl SideBySide {
     fn compute<K: Kernel<S>, const L: usize, const S: usize>(
         &self,
         (numbers, state): (&Numbers<L>, &mut [Lane<L>; 2]),
-        blocks: &mut [Box<[f32]>],
+        (blocks, signals): (&mut [Box<[f32]>], &mut [[[f32; RUN]; L]; S]),
         run: usize,
     ) {
         let places = &self.places[..];
-        let mut signals = [[[0.0; RUN]; L]; S];
         let inlets = Inlets {
             places,
             blocks,
             run,
         };
-        K::take(numbers, &inlets, &mut signals);
+        K::take(numbers, &inlets, signals);
         match L {
-            2 => K::run_parts::<L, RUN>(numbers, state, &mut signals),
-            _ => K::run_parts::<L, PART>(numbers, state, &mut signals),
+            2 => K::run_parts::<L, RUN>(numbers, state, signals),
+            _ => K::run_parts::<L, PART>(numbers, state, signals),
         }
         if numbers.passes.contains(&true) {
             numbers.pass(&inlets, &mut signals[0]);
