@@ -502,7 +502,7 @@ fn a_render_does_nothing_behind_its_end() {
             here.read(&format!("own-{name}.wav")),
         )
     };
-    // 0.1 s are 68.9 blocks of 64 frames, and 8.6 of 512.
+    // 0.1 s are 68.9 blocks of 64 frames, and 2.2 of 2048.
     let (several, single) = (render("several", ""), render("single", "--block 64"));
     assert!(several.0 >= 100, "{} lines", several.0);
     assert_eq!(several.0, single.0);
