@@ -5,10 +5,12 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `kernel` | what a recursion is, and its loops |
 //! | `kernels` | the recursions |
 //! | `slices` | filters one behind the other, which wait together too |
 //! | `transpose` | signals to lanes, and back |
 
+mod kernel;
 mod kernels;
 mod slices;
 mod transpose;
@@ -17,7 +19,7 @@ use super::BLOCK;
 use super::loops::RUN;
 use super::place::SignalObject;
 use super::recursion::{LANES, RecursionKind};
-use kernels::{Kernel, Lane, Numbers, behind_block};
+use kernel::{Kernel, Lane, Numbers, Signals, behind_block};
 use rt::vectors::{WideWork, in_eights};
 pub(super) use slices::{Sliced, Slices};
 
@@ -186,7 +188,7 @@ impl SideBySide {
     fn compute<K: Kernel<S>, const L: usize, const S: usize>(
         &self,
         (numbers, state): (&Numbers<L>, &mut [Lane<L>; 2]),
-        (blocks, signals): (&mut [Box<[f32]>], &mut [[[f32; RUN]; L]; S]),
+        (blocks, signals): (&mut [Box<[f32]>], &mut Signals<L, S>),
         run: usize,
     ) {
         let places = &self.places[..];

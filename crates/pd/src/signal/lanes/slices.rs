@@ -11,7 +11,8 @@
 //!
 //! Each sample is computed as by the object alone, from the same numbers.
 
-use super::kernels::{self, Kernel, Numbers};
+use super::kernel::{Kernel, Numbers};
+use super::kernels;
 use super::{Cut, LanePlace};
 use crate::signal::BLOCK;
 use crate::signal::chain::Chain;

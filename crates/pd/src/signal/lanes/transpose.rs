@@ -1,6 +1,6 @@
 //! Signals to lanes and back: four signals of four samples at a time, which the compiler turns into shuffles.
 
-use super::kernels::Lane;
+use super::kernel::Lane;
 use rt::vectors::{four, turned};
 
 /// Puts the samples of signals side by side.
