@@ -128,7 +128,7 @@ fn a_step_whose_files_have_mistakes_after_a_loss_is_made_once_they_are_mended() 
     assert_eq!(param(&here, "hum", "freq"), Some(110.0));
     let refused = try_send(&here, &["undo"]);
     assert!(refused.code != Some(0), "{refused:?}");
-    let why = "have mistakes by now, which the console names: mend them and try again";
+    let why = "have mistakes by now, mend them and try again: ";
     assert!(refused.err.contains(why), "{refused:?}");
     playing.line("this is not a patch: no `#N canvas`");
     assert_eq!(shape(&here), after);

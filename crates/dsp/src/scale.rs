@@ -59,7 +59,8 @@ fn is_small(factor: f32) -> bool {
     factor.abs() <= 1.0
 }
 
-/// `x` times a factor as a sample. Of a [small](is_small) one the product is within the range of samples, as `x` is.
+/// `x` times a factor as a sample. Of a [small](is_small) one the product is within the range of samples, as a finite `x` is; an infinite one stays
+/// infinite then.
 #[inline(always)]
 fn scaled<const SMALL: bool>(x: f32, factor: f32) -> f32 {
     match SMALL {

@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_out_of_range_are_the_least_number() {
+    fn floats_out_of_range_are_the_lowest_number() {
         let far = [1e10, -1e10, 2_147_483_648.0, f64::NAN, f64::INFINITY];
         assert!(far.into_iter().all(|x| whole_number(x) == i32::MIN));
         let near = [5.7, -5.7, 2_147_483_520.0, -2_147_483_648.0];

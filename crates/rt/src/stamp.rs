@@ -22,6 +22,9 @@ mod counter;
 /// Time for which ticks are compared with the clock, where the processor does not report its rate.
 const COMPARED: Duration = Duration::from_millis(20);
 
+/// The scale of this machine, once it is known.
+static SCALE: OnceLock<TickScale> = OnceLock::new();
+
 /// Ticks since some fixed moment.
 ///
 /// Real-time: hot, once [`TickScale::calibrated`] has been asked for.
@@ -46,11 +49,21 @@ impl TickScale {
     ///
     /// Real-time: setup.
     pub fn calibrated() -> Self {
-        static SCALE: OnceLock<TickScale> = OnceLock::new();
         *SCALE.get_or_init(|| {
             let hz = counter::ticks_per_second().unwrap_or_else(compare);
             Self::new(hz).expect("a counter that ticks was chosen")
         })
+    }
+
+    /// Takes the scale that another process on this machine has found, so that [`calibrated`](Self::calibrated) compares nothing. Changes nothing
+    /// where the scale is known already, and where this is none.
+    ///
+    /// Real-time: setup.
+    pub fn inherit(ticks_per_second: u64) {
+        if let Some(scale) = Self::new(ticks_per_second) {
+            // Another thread may have been first: its scale is as good.
+            let _ = SCALE.set(scale);
+        }
     }
 
     /// A scale of `ticks_per_second`; `None` for less than one a second or over 2^32 a nanosecond.
@@ -142,6 +155,15 @@ mod tests {
         TickScale::calibrated();
         let stamps: Vec<u64> = (0..1000).map(|_| now()).collect();
         assert!(stamps.is_sorted() && stamps[999] > stamps[0]);
+    }
+
+    #[test]
+    fn a_scale_that_is_known_is_not_inherited_anew() {
+        let known = TickScale::calibrated();
+        for other in [0, 1, known.ticks_per_second() / 2] {
+            TickScale::inherit(other);
+            assert_eq!(TickScale::calibrated(), known);
+        }
     }
 
     #[test]

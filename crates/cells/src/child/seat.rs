@@ -85,10 +85,8 @@ impl WordFates {
 
     /// Tells the fates that are known by now. Frames are `offset` behind those of the engine.
     pub(super) fn tell(&mut self, engine: &mut Engine, offset: u64, head: &[AtomicU64]) {
-        while self.waiting.0.len() < UNKNOWN
-            && let Ok(sent) = self.sent.pop()
-        {
-            self.waiting.0.push(sent);
+        while let Ok(sent) = self.sent.pop() {
+            self.waiting.add(sent);
         }
         let fate = |ticket: &WordsTicket| match engine.words_fate(ticket) {
             WordsFate::Received(frame) => WordsFate::Received(frame.wrapping_add(offset)),
@@ -103,6 +101,14 @@ impl WordFates {
 struct WaitingTexts<T>(Vec<(u32, T)>);
 
 impl<T> WaitingTexts<T> {
+    /// Adds a message, in the place of the oldest one if there are as many as are told of.
+    fn add(&mut self, sent: (u32, T)) {
+        if self.0.len() == UNKNOWN {
+            self.0.remove(0);
+        }
+        self.0.push(sent);
+    }
+
     /// Tells the fates that are known; the other messages wait on. One whose place a later message has is told no more.
     fn tell(&mut self, mut fate: impl FnMut(&T) -> WordsFate, head: &[AtomicU64]) {
         let last = self.0.last().map_or(0, |it| it.0);
@@ -230,5 +236,17 @@ mod tests {
         waiting.tell(|_| WordsFate::Unheard(9), &head);
         assert_eq!(told_fate(&head, later), WordsFate::Unheard(9));
         assert!(waiting.0.is_empty());
+        // As many as are told of wait: a later one is heard all the same.
+        let all = 10_000..10_000 + UNKNOWN as u32 + 1;
+        all.clone().for_each(|number| waiting.add((number, number)));
+        let last = all.end - 1;
+        waiting.tell(
+            |number| match *number == last {
+                true => WordsFate::Received(64),
+                false => WordsFate::Waits,
+            },
+            &head,
+        );
+        assert_eq!(told_fate(&head, last), WordsFate::Received(64));
     }
 }

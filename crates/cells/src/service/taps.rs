@@ -259,7 +259,7 @@ impl CellService {
 impl ServedTap {
     fn refusal(&self, cell: &str) -> String {
         format!(
-            "`{}.{}` is not measured: the cell `{cell}` has no memory for it: a larger `memory_mib` gives some",
+            "`{}.{}` is not measured: the process of the cell `{cell}` has no such output, or no memory for it (a larger `memory_mib` gives some)",
             self.node, self.port
         )
     }

@@ -148,9 +148,9 @@ fn a_tracker_follows_the_pitch_31_ms_later() {
 /// Sixteen seconds of a band that keeps time as people do: drums with swing, a bass between the beats, and chords that swell.
 struct Band {
     bpm: f64,
-    /// Where the second of two eighths lies between two beats.
+    /// Place of the second of two eighths between two beats.
     swing: f64,
-    /// How far a stroke may be off, in seconds.
+    /// Largest distance of a stroke from its time, in seconds.
     off_s: f64,
     rng: Rng,
     heard: Vec<f32>,

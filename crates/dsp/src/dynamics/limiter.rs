@@ -49,7 +49,7 @@ const AIM: f64 = 0.97;
 pub(crate) fn kind() -> Kind {
     let mut params: Vec<_> = Limiter::PARAMS.iter().map(ParamSpec::param).collect();
     let detector = Param::choice("detector", &["true-peak", "sample-peak"]).doc(
-        "What stays below the ceiling: the sound between samples too, or samples alone, which is far cheaper and has less latency.",
+        "Sound that stays below the ceiling: also between samples, or samples alone, which is far cheaper and has less latency.",
     );
     params.extend([detector, channels()]);
     Kind {

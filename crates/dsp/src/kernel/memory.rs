@@ -132,7 +132,9 @@ impl Memory {
     /// Real-time: hot.
     #[inline(always)]
     pub(crate) fn exchange(&mut self, first: usize, exchange: impl FnOnce(&mut Samples) -> bool) {
-        if let Some(samples) = self.line[first..].first_chunk_mut() {
+        let samples = self.line[first..].first_chunk_mut();
+        debug_assert!(samples.is_some(), "a whole step is behind `first`");
+        if let Some(samples) = samples {
             self.has_written |= exchange(samples);
         }
     }

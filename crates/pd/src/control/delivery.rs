@@ -40,7 +40,7 @@ impl Machine {
         });
     }
 
-    /// Does the piece of work on top of the stack. Its fields are read one by one: a copy of the whole waits for those that were just
+    /// Does the piece of work on top of the stack. One that delivers nothing does not count. Its fields are read one by one: a copy of the whole waits for those that were just
     /// written.
     #[inline(always)]
     pub(super) fn step(&mut self) {
@@ -60,8 +60,9 @@ impl Machine {
                 let at = (*object, *outlet);
                 let found = connection((&self.wires, self.connects), at, next);
                 self.end_step(found);
-                if let Some((wire, _)) = found {
-                    self.deliver_number(wire, number, depth);
+                match found {
+                    Some((wire, _)) => self.deliver_number(wire, number, depth),
+                    None => self.left += 1,
                 }
             }
             Work::Outlet {
@@ -74,8 +75,9 @@ impl Machine {
                 let at = (*object, *outlet);
                 let found = connection((&self.wires, self.connects), at, next);
                 self.end_step(found);
-                if let Some((wire, _)) = found {
-                    self.deliver(wire, message, depth);
+                match found {
+                    Some((wire, _)) => self.deliver(wire, message, depth),
+                    None => self.left += 1,
                 }
             }
             _ => {

@@ -45,14 +45,23 @@ pub(super) fn may_change(root: &Instance) -> bool {
     names && changes
 }
 
-/// Returns true if the word `connect` stands in a box.
+/// Returns true if a message may connect boxes: the word `connect` stands in a box, and the name of a canvas where it may be the receiver.
 pub(super) fn may_connect(root: &Instance) -> bool {
-    let mut connects = false;
+    let (mut names, mut connects) = (false, false);
     look_at(root, &mut |object| {
-        let mut words = object.arguments.iter();
-        connects |= words.any(|word| matches!(word, Atom::Symbol(text) if &**text == "connect"));
+        let names_receivers = match &object.body {
+            ObjectBody::Message => true,
+            ObjectBody::Class(class) => &**class == "send",
+            _ => false,
+        };
+        for word in &object.arguments {
+            if let Atom::Symbol(text) | Atom::DollarSymbol(text) = word {
+                names |= names_receivers && text.starts_with("pd-");
+                connects |= &**text == "connect";
+            }
+        }
     });
-    connects
+    names && connects
 }
 
 fn look_at(instance: &Instance, look: &mut impl FnMut(&LoadedObject)) {

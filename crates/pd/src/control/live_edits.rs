@@ -150,7 +150,7 @@ impl Machine {
         let Some(mut work) = self.stack.last().map(|entry| entry.work) else {
             return false;
         };
-        if let Some((object, outlet, next)) = work.way() {
+        if let Some((object, outlet, next)) = work.next_connection() {
             let wires = self.wires[object.0 as usize].get(outlet);
             let wire = wires.and_then(|wires| wires.get(*next as usize));
             return wire.is_none_or(|wire| self.is_plain(wire.object));

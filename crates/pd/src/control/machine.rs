@@ -134,7 +134,7 @@ impl Machine {
     /// the next one are removed.
     fn pass_over(&mut self, gone: impl Fn(ObjectId, usize, usize) -> usize) {
         for entry in self.stack.iter_mut().chain(self.chains.entries()) {
-            if let Some((object, outlet, next)) = entry.work.way() {
+            if let Some((object, outlet, next)) = entry.work.next_connection() {
                 let before = *next as usize;
                 let left = before - gone(object, outlet, before).min(before);
                 *next = u32::try_from(left).expect("fewer than before");

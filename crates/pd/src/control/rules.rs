@@ -66,6 +66,12 @@ pub(super) fn message_to_inlet(
     context: &mut Context<'_>,
 ) -> Handled {
     if (inlet, message.selector) == (0, words::LIST) {
+        if let [Value::Float(number)] = message.values
+            && set(0, *number)
+        {
+            // A number in Pd too, also for boxes that pass lists on.
+            return Handled::Yes;
+        }
         return match object.list(message.values, context) {
             Handled::Yes => Handled::Yes,
             Handled::No => spread(object, set, inlets, message.values, context),
@@ -74,7 +80,7 @@ pub(super) fn message_to_inlet(
     other_to_inlet(object, set, inlet, message, context)
 }
 
-/// Gives an object a message that is no list at its left inlet.
+/// Gives an object a message at a right inlet, or one that is no list.
 #[inline(never)]
 fn other_to_inlet(
     object: &mut dyn Object,
@@ -99,7 +105,7 @@ fn other_to_inlet(
     }
 }
 
-/// Gives an object a message that is no list.
+/// Gives an object a message that is no list at its left inlet.
 fn to_left_inlet(
     object: &mut dyn Object,
     message: Message<'_>,

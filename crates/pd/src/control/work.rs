@@ -55,7 +55,7 @@ pub(super) enum Work {
 
 impl Work {
     /// Object, outlet, and number of the next connection, of what goes along connections.
-    pub(super) fn way(&mut self) -> Option<(ObjectId, usize, &mut u32)> {
+    pub(super) fn next_connection(&mut self) -> Option<(ObjectId, usize, &mut u32)> {
         match self {
             Self::Number {
                 object,

@@ -31,7 +31,7 @@ pub(crate) struct SignalObject {
     pub object: Box<dyn Object>,
     /// Numbers at its inlets of signals, for those that nothing is connected to.
     numbers: Box<[Option<f32>]>,
-    /// Note of those whose blocks hold them.
+    /// State of the blocks that hold them.
     pub(super) fill: Fill,
     /// [`Filling::round`] in which they were new.
     pub(super) new_in: u64,

@@ -13,6 +13,7 @@ use divisi::cells::{
 };
 use divisi::graph::Diagnostic;
 use divisi::prelude::{EngineOptions, Frames, Mode, SampleRate, Scheduler};
+use divisi::rt::stamp::TickScale;
 use divisi::workers::Priority;
 use std::path::{Path, PathBuf};
 
@@ -50,6 +51,9 @@ pub(crate) struct CellProcess {
     rate: Option<SampleRate>,
     #[arg(long, value_parser = parse_block)]
     block: Option<Frames>,
+    /// Ticks a second of the machine's counter, as the supervisor has found
+    #[arg(long, default_value_t = 0)]
+    ticks: u64,
     /// Play with a deadline
     #[arg(long)]
     live: bool,
@@ -65,6 +69,7 @@ impl CellProcess {
     /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Failure> {
         begin_process(self.parent).map_err(Failure::from_error)?;
+        TickScale::inherit(self.ticks);
         let Some(file) = self.file.as_ref().filter(|_| !self.try_to_leave) else {
             return Self::print_attempts(self.parent);
         };

@@ -1,6 +1,7 @@
 //! [`ServedCells`]: the cells of a run, for the commands that come through its socket.
 
 use super::kept::{KeptChanges, read_session, session_words};
+use crate::failure::Failure;
 use crate::session::load::LoadedSession;
 use divisi::cells::{
     CellChange, CellInfo, CellService, CellState, ChangeDone, Goal, GraphGoal, InnerChange,
@@ -231,8 +232,12 @@ impl CellHost for ServedCells {
         let words = serde_json::from_str::<Value>(words).map_err(|_| none())?;
         let session = read_session(&words).ok_or_else(none)?;
         let loaded = LoadedSession::read_valid_text(&self.file, &session.text);
-        let mistakes = |_| {
-            "files of this step have mistakes by now, which the console names: mend them and try again".to_owned()
+        let mistakes = |why: Failure| {
+            let why = match why.text() {
+                "" => "the console names them",
+                why => why,
+            };
+            format!("files of this step have mistakes by now, mend them and try again: {why}")
         };
         let loaded = loaded.map_err(mistakes)?;
         session.place(&loaded.session.graph)

@@ -18,6 +18,7 @@ use divisi::cells::{
 };
 use divisi::prelude::{Engine, EngineCallback, EngineOptions, Frames, Registry, SampleRate};
 use divisi::processor::WorkHost;
+use divisi::rt::stamp::TickScale;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -118,6 +119,11 @@ impl CellOptions<'_> {
             add(format!("--cores={}", cores.join(",")));
             add(format!("--rate={}", rate.hz()));
             add(format!("--block={}", block.0));
+            // Comparing ticks with the clock takes 20 ms, in which a cell that comes back would be silent.
+            add(format!(
+                "--ticks={}",
+                TickScale::calibrated().ticks_per_second()
+            ));
             if is_live {
                 add("--live".to_owned());
             }

@@ -36,7 +36,7 @@ const LEAVING: usize = 2;
 const NEEDED: usize = 3;
 const BEGIN: usize = 4;
 const END: usize = 5;
-/// How many.
+/// Number of them.
 const NUMBERS: usize = 6;
 
 /// The numbers.
@@ -62,12 +62,12 @@ pub(super) struct SegmentValues {
     /// 1 / ceiling.
     inverse: f64,
     gain: f32,
-    /// What is left of a reduction after a segment.
+    /// Share of a reduction that is left after a segment.
     decay: f64,
 }
 
 impl SampleLimiter {
-    /// Draws the line of the segment that leaves next.
+    /// Draws the line of the segment that leaves next. Where nothing is left it changes nothing.
     #[inline(always)]
     fn begin_segment(memory: &mut Memory, values: &SegmentValues) {
         let numbers = numbers(memory);
@@ -168,22 +168,22 @@ impl SampleLimiter {
     ) {
         let mut first = 0;
         while first < values.len() {
-            if memory.numbers.iter().all(|x| *x == 0.0) {
-                let rest = first..values.len();
-                first += Self::pass_silence(values.part(rest.clone()), io, rest);
-                memory.counts[0] = 0;
-            }
-            if first == values.len() {
-                return;
-            }
-            let place = memory.counts[0] as usize & (self.segment - 1);
-            let end = values.len().min(first + self.segment - place);
-            let run = values.part(first..end);
-            let mut each = run.iter();
-            if let (0, Some(values)) = (place, each.next()) {
+            let rest = values.part(first..values.len());
+            let mut place = memory.counts[0] as usize & (self.segment - 1);
+            if let (0, Some(values)) = (place, rest.iter().next()) {
                 Self::begin_segment(memory, values);
             }
-            self.process_run(run, io, memory, first..end);
+            // Asked where segments begin: there the last reduction ends, wherever steps do.
+            if is_at_rest(memory) {
+                let silent = Self::pass_silence(rest, io, first..values.len());
+                (memory.counts[0], place) = (0, 0);
+                if silent > 0 {
+                    first += silent;
+                    continue;
+                }
+            }
+            let end = values.len().min(first + self.segment - place);
+            self.process_run(values.part(first..end), io, memory, first..end);
             first = end;
         }
     }
@@ -219,12 +219,18 @@ fn at_most(ceiling: f64) -> f32 {
     }
 }
 
+/// Returns true if nothing is left of what came before.
+#[inline(always)]
+fn is_at_rest(memory: &Memory) -> bool {
+    memory.numbers.iter().all(|x| *x == 0.0)
+}
+
 #[inline(always)]
 fn larger(x: f64, y: f64) -> f64 {
     if x > y { x } else { y }
 }
 
-/// What a gain of at most 1 takes away, in dB, within 0.001: for the gauge. The exponent, and a polynomial for the logarithm of the rest.
+/// Loss by a gain of at most 1, in dB, within 0.001: for the gauge. The exponent, and a polynomial for the logarithm of the rest.
 #[inline(always)]
 fn lost_db(gain: f32) -> f32 {
     let bits = gain.to_bits();
@@ -287,17 +293,20 @@ impl UnitKernel for SampleLimiter {
         io: &mut LaneIo<'_>,
         memory: &mut Memory,
     ) {
-        let is_at_rest = memory.numbers.iter().all(|x| *x == 0.0);
+        let is_whole = values.len() == FRAMES;
         let place = memory.counts[0] as usize & (self.segment - 1);
-        let fits = values.len() == FRAMES && place + FRAMES <= self.segment && !is_at_rest;
-        match values.constant() {
-            Some(values) if fits && place == 0 => {
+        if let Some(values) = values.constant()
+            && is_whole
+            && place + FRAMES <= self.segment
+        {
+            if place == 0 {
                 Self::begin_segment(memory, values);
-                self.process_whole(values, io, memory, 0);
             }
-            Some(values) if fits => self.process_whole(values, io, memory, place),
-            _ => self.process_runs(values, io, memory),
+            if !is_at_rest(memory) {
+                return self.process_whole(values, io, memory, place);
+            }
         }
+        self.process_runs(values, io, memory);
     }
 
     fn tail(&self, _: &[f64]) -> Tail {
@@ -329,12 +338,13 @@ mod tests {
         crate::kernel::check_next_values(&limiter);
     }
 
-    /// Bits of what two channels of noise become at 96 kHz, in steps of so many frames.
-    fn bits_in_steps(step: usize) -> Vec<u32> {
+    /// Bits of two channels of noise at 96 kHz behind the limiter, in steps of so many frames, with a release of so many seconds. `bursts` gives the gain of
+    /// each frame.
+    fn bits_in_steps(step: usize, release: f64, bursts: impl Fn(usize) -> f32) -> Vec<u32> {
         let mut limiter = SampleLimiter::default();
         let size = limiter.setup(96_000.0, 2);
         let mut memory = Memory::new(0, size);
-        let values = [limiter.values(&[-3.0, 2.0, 0.01])];
+        let values = [limiter.values(&[-3.0, 2.0, release])];
         let mut numbers = units::SplitMix64(4);
         let noise: Vec<f32> = (0..6400).map(|_| numbers.sample()).collect();
         let mut bits = Vec::new();
@@ -342,16 +352,8 @@ mod tests {
             let count = step.min(noise.len() - 200 - first);
             let mut inputs = [[0f32; FRAMES]; 2];
             for (input, from) in inputs.iter_mut().zip([first, first + 200]) {
-                // Bursts, with silence in which reductions end.
-                let gain = |at: usize| {
-                    if (at / 900).is_multiple_of(2) {
-                        1.0
-                    } else {
-                        0.0
-                    }
-                };
                 for (i, x) in input[..count].iter_mut().enumerate() {
-                    *x = noise[from + i] * gain(first + i);
+                    *x = noise[from + i] * bursts(first + i);
                 }
             }
             let mut outputs = [[0f32; FRAMES]; 2];
@@ -364,10 +366,28 @@ mod tests {
 
     #[test]
     fn whole_steps_have_the_bits_of_shorter_ones() {
-        let whole = bits_in_steps(FRAMES);
-        assert!(whole.iter().filter(|bits| **bits != 0).count() > 3000);
-        for step in [1, 37, 50] {
-            assert!(bits_in_steps(step) == whole, "{step}");
+        // Loud bursts whose reductions outlast the silence, and gaps of many lengths behind a quiet one, in which all reductions end.
+        let loud = |at: usize| f32::from(u8::from((at / 900).is_multiple_of(2)));
+        let gaps = |at: usize| match at % 610 {
+            0..100 => 0.25,
+            600.. => 1.0,
+            _ => 0.0,
+        };
+        let short = |at: usize| match at % 997 {
+            0..200 => 0.1,
+            360..500 => 1.0,
+            _ => 0.0,
+        };
+        for (release, bursts) in [
+            (0.01, &loud as &dyn Fn(usize) -> f32),
+            (0.000_1, &gaps),
+            (0.000_1, &short),
+        ] {
+            let whole = bits_in_steps(FRAMES, release, bursts);
+            assert!(whole.iter().filter(|bits| **bits != 0).count() > 1000);
+            for step in [1, 16, 32, 37, 50] {
+                assert!(bits_in_steps(step, release, bursts) == whole, "{step}");
+            }
         }
     }
 

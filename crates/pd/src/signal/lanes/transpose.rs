@@ -1,4 +1,4 @@
-//! Signals to lanes and back: four signals of four samples at a time, which the compiler turns into shuffles.
+//! Signals to lanes and back: four signals of four samples at a time.
 
 use super::kernel::Lane;
 use rt::vectors::{four, turned};

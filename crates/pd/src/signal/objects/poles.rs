@@ -143,7 +143,7 @@ impl PoleDesign {
         (self.correction * width, radius * cosine, radius * sine)
     }
 
-    /// What the radius of a pole lacks of 1, and the angle in points of the table. Pd's source takes the former from the radius, which
+    /// 1 minus the radius of a pole, and the angle in points of the table. Pd's source takes the former from the radius, which
     /// leaves few of its digits; the compiler of the packaged Pd does not.
     #[inline(always)]
     fn pole(&self, hz: f32) -> (f32, f32) {

@@ -212,7 +212,7 @@ struct SampleLine {
 }
 
 /// Samples that are worth it to be computed at once.
-const LEAST_AT_ONCE: usize = 8;
+const MIN_AT_ONCE: usize = 8;
 /// Segments that wait, at most.
 const MAX_SEGMENTS: usize = 65_536;
 
@@ -327,7 +327,7 @@ impl SampleLine {
             let to = &mut to[done..];
             let count = sure.min(to.len()).min(RUN);
             let after = even_sums::doubles_after(*time, ms_per_sample, count);
-            let Some(after) = after.filter(|_| count >= LEAST_AT_ONCE) else {
+            let Some(after) = after.filter(|_| count >= MIN_AT_ONCE) else {
                 return done;
             };
             self.value = even_sums::write_doubles(&mut to[..count], self.value, self.step);
