@@ -26,11 +26,11 @@ fn main() {
 }
 
 /// A sound as a function of time in seconds.
-type Voice = Box<dyn FnMut(f64) -> f64>;
+type Sound = Box<dyn FnMut(f64) -> f64>;
 
 /// All sounds, each with its length in beats.
-fn kit() -> Vec<(f64, Voice)> {
-    let mut kit: Vec<(f64, Voice)> = vec![
+fn kit() -> Vec<(f64, Sound)> {
+    let mut kit: Vec<(f64, Sound)> = vec![
         (1.0, kick()),
         (1.0, snare()),
         (0.5, hat(0.03)),
@@ -54,7 +54,7 @@ fn kit() -> Vec<(f64, Voice)> {
 }
 
 /// The first `length` frames of a sound, with the last 6 ms faded out so that no beat ends in a click.
-fn faded(mut voice: Voice, length: usize) -> impl Iterator<Item = f32> {
+fn faded(mut voice: Sound, length: usize) -> impl Iterator<Item = f32> {
     (0..length).map(move |n| {
         let end = ((length - n) as f64 / (0.006 * HZ)).min(1.0);
         (voice(n as f64 / HZ) * end) as f32
@@ -97,35 +97,35 @@ fn falling(t: f64, (from, to): (f64, f64), time: f64) -> f64 {
     sine(to * t + (from - to) * time * (1.0 - decay(t, time)))
 }
 
-fn kick() -> Voice {
+fn kick() -> Sound {
     let mut click = noise(1);
     Box::new(move |t| {
         0.85 * falling(t, (190.0, 47.0), 0.035) * decay(t, 0.13) + 0.15 * click() * decay(t, 0.003)
     })
 }
 
-fn snare() -> Voice {
+fn snare() -> Sound {
     let mut hiss = hiss(2);
     Box::new(move |t| {
         0.7 * hiss() * decay(t, 0.08) + 0.4 * falling(t, (260.0, 180.0), 0.02) * decay(t, 0.06)
     })
 }
 
-fn hat(time: f64) -> Voice {
+fn hat(time: f64) -> Sound {
     let mut hiss = hiss(3);
     Box::new(move |t| 0.6 * hiss() * decay(t, time))
 }
 
-fn tom() -> Voice {
+fn tom() -> Sound {
     Box::new(|t| 0.7 * falling(t, (170.0, 92.0), 0.06) * decay(t, 0.14))
 }
 
-fn crash() -> Voice {
+fn crash() -> Sound {
     let mut hiss = hiss(4);
     Box::new(move |t| 0.6 * hiss() * decay(t, 0.28))
 }
 
-fn clap() -> Voice {
+fn clap() -> Sound {
     let mut hiss = hiss(5);
     Box::new(move |t| {
         let hands = if t < 0.03 { t % 0.01 } else { t - 0.03 };
@@ -133,12 +133,12 @@ fn clap() -> Voice {
     })
 }
 
-fn shaker() -> Voice {
+fn shaker() -> Sound {
     let mut hiss = hiss(6);
     Box::new(move |t| 0.4 * hiss() * (t / 0.03).min(1.0) * decay(t, 0.04))
 }
 
-fn rim() -> Voice {
+fn rim() -> Sound {
     Box::new(|t| 0.6 * (sine(820.0 * t) + 0.6 * sine(1730.0 * t)) * decay(t, 0.012))
 }
 
@@ -150,13 +150,13 @@ fn saw(t: f64, hz: f64, bright: f64) -> f64 {
         .sum()
 }
 
-fn bass(hz: f64) -> Voice {
+fn bass(hz: f64) -> Sound {
     Box::new(move |t| {
         0.45 * (saw(t, hz, 0.9) + 0.5 * sine(hz * t)) * (t / 0.004).min(1.0) * decay(t, 0.3)
     })
 }
 
-fn chord(notes: [f64; 4]) -> Voice {
+fn chord(notes: [f64; 4]) -> Sound {
     Box::new(move |t| {
         let voices = notes
             .iter()
@@ -166,7 +166,7 @@ fn chord(notes: [f64; 4]) -> Voice {
 }
 
 /// A string: noise that goes round in a line as long as the note's period, a little duller each time.
-fn pluck(hz: f64) -> Voice {
+fn pluck(hz: f64) -> Sound {
     let exact = HZ / hz - 0.5;
     let (whole, part) = (exact as usize, exact.fract());
     let mut noise = noise(7);
@@ -184,7 +184,7 @@ fn pluck(hz: f64) -> Voice {
     })
 }
 
-fn pad(notes: &'static [f64]) -> Voice {
+fn pad(notes: &'static [f64]) -> Sound {
     Box::new(move |t| {
         let partial = |hz: f64, k: f64| sine(hz * k * t) / (k * k);
         let voice = |hz: f64| {

@@ -21,6 +21,14 @@ pub(crate) fn to_sample(x: f64) -> f32 {
     clamp_sample(x as f32)
 }
 
+/// The larger of two numbers; `y` where one is none. As `max`, which asks for that, so that it takes one instruction.
+///
+/// Real-time: hot.
+#[inline(always)]
+pub(crate) fn larger<T: PartialOrd>(x: T, y: T) -> T {
+    if x > y { x } else { y }
+}
+
 /// Copies samples, those of a whole step in one piece: a length that the compiler knows takes a few vectors and no call.
 ///
 /// # Panics

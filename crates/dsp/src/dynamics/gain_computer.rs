@@ -3,6 +3,7 @@
 use super::detector::{GainCurve, gain_of, level_db, moving_gain, sample_db};
 use crate::filters::lanes::{Eight, LANES, Number};
 use crate::kernel::{FRAMES, decay_factor};
+use crate::sample::larger;
 
 /// A reduction below this is none.
 const NO_REDUCTION_DB: f64 = 1e-6;
@@ -202,11 +203,6 @@ impl FollowLanes {
         }
         state.0
     }
-}
-
-#[inline(always)]
-fn larger(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
 }
 
 #[inline(always)]

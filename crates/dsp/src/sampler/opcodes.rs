@@ -61,15 +61,7 @@ pub(super) fn set_opcode(
         "end" => zone.end = Some(frames()? + 1),
         "loop_end" | "loopend" => zone.loop_end = Some(frames()? + 1),
         "loop_start" | "loopstart" => zone.loop_start = Some(frames()?),
-        "loop_mode" | "loopmode" => {
-            zone.loop_mode = Some(match value {
-                "no_loop" => LoopMode::None,
-                "one_shot" => LoopMode::OneShot,
-                "loop_continuous" => LoopMode::Continuous,
-                "loop_sustain" => LoopMode::Sustain,
-                _ => return Err(format!("`{name}` has no `{value}`")),
-            });
-        }
+        "loop_mode" | "loopmode" => zone.loop_mode = Some(loop_mode(name, value)?),
         "ampeg_attack" => zone.attack = seconds()?,
         "ampeg_hold" => zone.hold = seconds()?,
         "ampeg_decay" => zone.decay = seconds()?,
@@ -79,18 +71,31 @@ pub(super) fn set_opcode(
         "seq_position" => zone.turn = whole(name, value, (1, 100))? as u32,
         "group" | "polyphony_group" => zone.group = Some(whole(name, value, (i64::MIN, i64::MAX))?),
         "off_by" | "offby" => zone.off_by = Some(whole(name, value, (i64::MIN, i64::MAX))?),
-        "trigger" => {
-            zone.trigger = match value {
-                "release" => Trigger::Release,
-                "release_key" => Trigger::ReleaseKey,
-                _ => Trigger::Attack,
-            };
-            return Ok(matches!(value, "attack" | "release" | "release_key"));
-        }
+        "trigger" => return Ok(set_trigger(zone, value)),
         "rt_decay" => zone.decay_db = number(name, value, (0.0, 200.0))?,
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+fn loop_mode(name: &str, value: &str) -> Result<LoopMode, String> {
+    match value {
+        "no_loop" => Ok(LoopMode::None),
+        "one_shot" => Ok(LoopMode::OneShot),
+        "loop_continuous" => Ok(LoopMode::Continuous),
+        "loop_sustain" => Ok(LoopMode::Sustain),
+        _ => Err(format!("`{name}` has no `{value}`")),
+    }
+}
+
+/// Sets what begins the zone. Returns false if it is not known: the zone begins with its note then.
+fn set_trigger(zone: &mut Zone, value: &str) -> bool {
+    zone.trigger = match value {
+        "release" => Trigger::Release,
+        "release_key" => Trigger::ReleaseKey,
+        _ => Trigger::Attack,
+    };
+    matches!(value, "attack" | "release" | "release_key")
 }
 
 /// Sets an opcode of the crossfades.

@@ -21,8 +21,7 @@ impl Machine {
             if self.left == 0 {
                 return self.leave_rest();
             }
-            self.left -= 1;
-            self.step();
+            self.left -= u32::from(self.step());
         }
         self.values.clear();
     }
@@ -40,12 +39,12 @@ impl Machine {
         });
     }
 
-    /// Does the piece of work on top of the stack. One that delivers nothing does not count. Its fields are read one by one: a copy of the whole waits for those that were just
-    /// written.
+    /// Does the piece of work on top of the stack. Returns true if it may cause messages: an outlet without a further connection does not count.
+    /// Its fields are read one by one: a copy of the whole waits for those that were just written.
     #[inline(always)]
-    pub(super) fn step(&mut self) {
+    pub(super) fn step(&mut self) -> bool {
         let Some(top) = self.stack.last_mut() else {
-            return;
+            return false;
         };
         self.values.truncate(top.keep as usize);
         let depth = top.depth;
@@ -60,10 +59,10 @@ impl Machine {
                 let at = (*object, *outlet);
                 let found = connection((&self.wires, self.connects), at, next);
                 self.end_step(found);
-                match found {
-                    Some((wire, _)) => self.deliver_number(wire, number, depth),
-                    None => self.left += 1,
+                if let Some((wire, _)) = found {
+                    self.deliver_number(wire, number, depth);
                 }
+                found.is_some()
             }
             Work::Outlet {
                 object,
@@ -75,15 +74,16 @@ impl Machine {
                 let at = (*object, *outlet);
                 let found = connection((&self.wires, self.connects), at, next);
                 self.end_step(found);
-                match found {
-                    Some((wire, _)) => self.deliver(wire, message, depth),
-                    None => self.left += 1,
+                if let Some((wire, _)) = found {
+                    self.deliver(wire, message, depth);
                 }
+                found.is_some()
             }
             _ => {
                 let entry = *top;
                 self.end_step(None);
                 self.step_aside(entry);
+                true
             }
         }
     }

@@ -27,41 +27,43 @@ const CHANGES: [&str; 7] = [
     "duplicate",
 ];
 
-/// Returns true if a patch may send such messages to a canvas: they and the name of a canvas stand in its boxes.
-pub(super) fn may_change(root: &Instance) -> bool {
-    let (mut names, mut changes) = (false, false);
-    look_at(root, &mut |object| {
-        let is_message = matches!(object.body, ObjectBody::Message);
-        let is_send = matches!(&object.body, ObjectBody::Class(class) if &**class == "send");
-        for word in object.arguments.iter().filter(|_| is_message || is_send) {
-            let text = match word {
-                Atom::Symbol(text) | Atom::DollarSymbol(text) => &**text,
-                _ => continue,
-            };
-            names |= text.starts_with("pd-");
-            changes |= is_message && CHANGES.contains(&text);
-        }
-    });
-    names && changes
+/// Messages to canvases that a patch may send, by the words of its boxes.
+#[derive(Default)]
+pub(super) struct ToCanvases {
+    /// The name of a canvas stands where it may be the receiver.
+    names: bool,
+    changes: bool,
+    connects: bool,
 }
 
-/// Returns true if a message may connect boxes: the word `connect` stands in a box, and the name of a canvas where it may be the receiver.
-pub(super) fn may_connect(root: &Instance) -> bool {
-    let (mut names, mut connects) = (false, false);
-    look_at(root, &mut |object| {
-        let names_receivers = match &object.body {
-            ObjectBody::Message => true,
-            ObjectBody::Class(class) => &**class == "send",
-            _ => false,
-        };
+impl ToCanvases {
+    pub(super) fn of(root: &Instance) -> Self {
+        let mut found = Self::default();
+        look_at(root, &mut |object| found.add(object));
+        found
+    }
+
+    fn add(&mut self, object: &LoadedObject) {
+        let is_message = matches!(object.body, ObjectBody::Message);
+        let is_send = matches!(&object.body, ObjectBody::Class(class) if &**class == "send");
         for word in &object.arguments {
             if let Atom::Symbol(text) | Atom::DollarSymbol(text) = word {
-                names |= names_receivers && text.starts_with("pd-");
-                connects |= &**text == "connect";
+                self.names |= (is_message || is_send) && text.starts_with("pd-");
+                self.changes |= is_message && CHANGES.contains(&&**text);
+                self.connects |= &**text == "connect";
             }
         }
-    });
-    names && connects
+    }
+
+    /// Returns true if a message of a box may change a canvas.
+    pub(super) fn may_change(&self) -> bool {
+        self.names && self.changes
+    }
+
+    /// Returns true if a message may connect boxes; its word may stand in any box, for lists are put together.
+    pub(super) fn may_connect(&self) -> bool {
+        self.names && self.connects
+    }
 }
 
 fn look_at(instance: &Instance, look: &mut impl FnMut(&LoadedObject)) {

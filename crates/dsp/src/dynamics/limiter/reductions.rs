@@ -2,6 +2,7 @@
 
 use super::Row;
 use crate::kernel::{DelayLoop, FRAMES, Memory, line_sample};
+use crate::sample::larger;
 use crate::whole::above;
 
 /// Reductions are whole numbers of this size: so their sum is exact.
@@ -172,7 +173,7 @@ impl Reductions {
 #[inline(never)]
 fn release_run(mut last: f64, reductions: &mut [f64], covered: &Row, release: &Row) -> f64 {
     for ((reduction, release), covered) in reductions.iter_mut().zip(release).zip(covered) {
-        let released = larger_number(*reduction, covered + last * release);
+        let released = larger(*reduction, covered + last * release);
         // Compared before it is known: shorter to wait for.
         last = if last < NO_REDUCTION {
             *reduction
@@ -182,16 +183,6 @@ fn release_run(mut last: f64, reductions: &mut [f64], covered: &Row, release: &R
         *reduction = last;
     }
     last
-}
-
-#[inline(always)]
-fn larger(x: f32, y: f32) -> f32 {
-    if x > y { x } else { y }
-}
-
-#[inline(always)]
-fn larger_number(x: f64, y: f64) -> f64 {
-    if x > y { x } else { y }
 }
 
 /// The sum of each number and all before it.

@@ -13,7 +13,7 @@ mod data;
 
 use super::built::{Built, BuiltBox};
 use super::canvases::{CanvasBox, CanvasId, CanvasState};
-use super::layout::{Layout, may_change, may_connect};
+use super::layout::{Layout, ToCanvases};
 use super::machine::Machine;
 use super::objects::{CanvasReceiver, Collector, Distributor, GuiBox, MessageBox, Numbered};
 use super::placed_box::BoxNames;
@@ -85,8 +85,9 @@ impl Machine {
         not_yet.append(&mut builder.not_yet);
         let names = builder.names.take().unwrap_or_default();
         self.canvases.loaders.push(Some(loader));
-        self.connects |= may_connect(&patch.root);
-        let changes = is_alone && may_change(&patch.root);
+        let to_canvases = ToCanvases::of(&patch.root);
+        self.connects |= to_canvases.may_connect();
+        let changes = is_alone && to_canvases.may_change();
         self.layout = changes.then(|| Box::new(Layout::new(&patch.root, &root, id)));
         let received = self.received_from(first);
         let boxes = names.finish(&received);
