@@ -4,13 +4,17 @@ use super::super::loops::RUN;
 use super::super::objects::kept;
 use super::super::recursion::{Recursion, RecursionKind};
 use super::transpose::{apart, side_by_side};
-use super::{Inlets, part_of};
+use super::{Inlets, PART, part_of};
 
 /// A sample of each lane.
 pub(super) type Lane<const L: usize> = [f32; L];
 
 /// A run of each of `S` signals of each lane.
 pub(super) type Signals<const L: usize, const S: usize> = [[[f32; RUN]; L]; S];
+
+/// Memory for a run: its samples side by side, and its signals.
+pub(super) type RunMemory<'m, const L: usize, const S: usize> =
+    (&'m mut [[Lane<L>; RUN]; S], &'m mut Signals<L, S>);
 
 /// Numbers and states of recursions, lane by lane.
 pub(super) struct Numbers<const L: usize> {
@@ -104,21 +108,49 @@ pub(super) trait Kernel<const S: usize> {
         }
     }
 
-    /// Computes a run, in the place of its signals, in parts of `P` frames.
+    /// Computes a run as a whole.
     #[inline(always)]
-    fn run_parts<const L: usize, const P: usize>(
+    fn run_whole<const L: usize>(
+        numbers: &Numbers<L>,
+        state: &mut [Lane<L>; 2],
+        inlets: &Inlets<'_>,
+        (samples, signals): RunMemory<'_, L, S>,
+    ) {
+        let has_own = Self::TAKEN != Self::INLETS;
+        if has_own {
+            Self::take(numbers, inlets, signals);
+        }
+        for (at, to) in samples.iter_mut().enumerate().take(Self::TAKEN) {
+            let mut from = [&[0.0; RUN]; L];
+            for (lane, from) in from.iter_mut().enumerate() {
+                *from = match has_own {
+                    true => &signals[at][lane],
+                    false => inlets.get(lane, at),
+                };
+            }
+            side_by_side(from, to);
+        }
+        Self::run(numbers, state, samples);
+        for (from, to) in samples.iter().zip(signals).take(Self::OUTLETS) {
+            apart(from, to);
+        }
+    }
+
+    /// Computes a run in parts, in the place of its signals.
+    #[inline(always)]
+    fn run_parts<const L: usize>(
         numbers: &Numbers<L>,
         state: &mut [Lane<L>; 2],
         signals: &mut Signals<L, S>,
     ) {
-        for part in 0..RUN / P {
-            let mut samples = [[[0.0; L]; P]; S];
+        for part in 0..RUN / PART {
+            let mut samples = [[[0.0; L]; PART]; S];
             for (to, from) in samples.iter_mut().zip(&*signals).take(Self::TAKEN) {
                 side_by_side(from.each_ref().map(|from| part_of(from, part)), to);
             }
             Self::run(numbers, state, &mut samples);
             for (from, to) in samples.iter().zip(&mut *signals).take(Self::OUTLETS) {
-                let mut found = [[0.0; P]; L];
+                let mut found = [[0.0; PART]; L];
                 apart(from, &mut found);
                 for (to, from) in to.iter_mut().zip(&found) {
                     if let Some(to) = to.as_chunks_mut().0.get_mut(part) {
@@ -129,7 +161,7 @@ pub(super) trait Kernel<const S: usize> {
         }
     }
 
-    /// Computes a part.
+    /// Computes some frames of all lanes.
     #[inline(always)]
     fn run<const L: usize, const P: usize>(
         numbers: &Numbers<L>,

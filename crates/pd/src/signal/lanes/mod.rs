@@ -19,7 +19,7 @@ use super::BLOCK;
 use super::loops::RUN;
 use super::place::SignalObject;
 use super::recursion::{LANES, RecursionKind};
-use kernel::{Kernel, Lane, Numbers, Signals, behind_block};
+use kernel::{Kernel, Lane, Numbers, RunMemory, behind_block};
 use rt::vectors::{WideWork, in_eights};
 pub(super) use slices::{Sliced, Slices};
 
@@ -65,14 +65,22 @@ pub(super) struct SideBySide {
 
 /// Memory for the signals of a run: no run finds anything in it that another one has left. To clear it would cost a part of the time.
 #[derive(Default)]
-pub(super) struct Scratch(Box<[f32]>);
+pub(super) struct Scratch {
+    /// Samples side by side.
+    samples: Box<[f32]>,
+    signals: Box<[f32]>,
+}
 
 impl Scratch {
     /// Memory for any lanes.
     ///
     /// Real-time: setup.
     pub(super) fn new() -> Self {
-        Self(vec![0.0; 4 * LANES * RUN].into())
+        let memory = || vec![0.0; 4 * LANES * RUN].into_boxed_slice();
+        Self {
+            samples: memory(),
+            signals: memory(),
+        }
     }
 }
 
@@ -166,13 +174,16 @@ impl<K: Kernel<S>, const L: usize, const S: usize> WideWork for Running<'_, K, L
     #[inline(always)]
     fn run(self) {
         let (lanes, (blocks, scratch), numbers, cut) = self.0;
-        let signals = scratch.0.as_chunks_mut().0.as_chunks_mut().0;
-        let Some(signals) = signals.first_chunk_mut() else {
+        let samples = scratch.samples.as_chunks_mut().0.as_chunks_mut().0;
+        let signals = scratch.signals.as_chunks_mut().0.as_chunks_mut().0;
+        let (Some(samples), Some(signals)) = (samples.first_chunk_mut(), signals.first_chunk_mut())
+        else {
+            debug_assert!(false, "a row that computes lanes has memory for any");
             return;
         };
         let mut state = numbers.state;
         for run in 0..blocks[0].len() / RUN {
-            lanes.compute::<K, L, S>((numbers, &mut state), (blocks, signals), run);
+            lanes.compute::<K, L, S>((numbers, &mut state), (blocks, (samples, signals)), run);
             if cut == Cut::Blocks {
                 const { assert!(RUN == BLOCK) };
                 state = behind_block(lanes.kind, state);
@@ -188,7 +199,7 @@ impl SideBySide {
     fn compute<K: Kernel<S>, const L: usize, const S: usize>(
         &self,
         (numbers, state): (&Numbers<L>, &mut [Lane<L>; 2]),
-        (blocks, signals): (&mut [Box<[f32]>], &mut Signals<L, S>),
+        (blocks, (samples, signals)): (&mut [Box<[f32]>], RunMemory<'_, L, S>),
         run: usize,
     ) {
         let places = &self.places[..];
@@ -197,10 +208,12 @@ impl SideBySide {
             blocks,
             run,
         };
-        K::take(numbers, &inlets, signals);
-        match L {
-            2 => K::run_parts::<L, RUN>(numbers, state, signals),
-            _ => K::run_parts::<L, PART>(numbers, state, signals),
+        if L == 2 {
+            // Plain loops turn two lanes best where they are long.
+            K::run_whole(numbers, state, &inlets, (samples, signals));
+        } else {
+            K::take(numbers, &inlets, signals);
+            K::run_parts(numbers, state, signals);
         }
         if numbers.passes.contains(&true) {
             numbers.pass(&inlets, &mut signals[0]);
@@ -247,8 +260,8 @@ impl Inlets<'_> {
 
 /// A part of a run.
 #[inline(always)]
-fn part_of<const P: usize>(run: &[f32; RUN], at: usize) -> &[f32; P] {
-    run.as_chunks().0.get(at).unwrap_or(&[0.0; P])
+fn part_of(run: &[f32; RUN], at: usize) -> &[f32; PART] {
+    run.as_chunks().0.get(at).unwrap_or(&[0.0; PART])
 }
 
 /// A run of a block; silence where there is none.
