@@ -110,6 +110,12 @@ impl Clocks {
         }
     }
 
+    /// The clock that is due first, if that is before `time`.
+    pub(super) fn first_before(&self, time: f64) -> Option<Due> {
+        let first = self.heap.first().filter(|entry| entry.time < time)?;
+        Some(first.due)
+    }
+
     /// Takes the clock that is due first, if that is before `time`, and moves on to its time.
     pub(crate) fn take_before(&mut self, time: f64) -> Option<Due> {
         let first = *self.heap.first().filter(|entry| entry.time < time)?;

@@ -11,7 +11,7 @@ use super::wire::{ObjectId, Wire};
 use super::work::{Entry, Stored, Work};
 
 /// Messages that cause each other, at most; Pd has the same limit and says "stack overflow".
-const MAX_DEPTH: u32 = 1000;
+pub(super) const MAX_DEPTH: u32 = 1000;
 
 impl Machine {
     /// Works until no message waits. What most messages need is one loop; the rest are calls.
@@ -28,7 +28,7 @@ impl Machine {
 
     /// Forgets what waits, and says so.
     #[cold]
-    fn leave_rest(&mut self) {
+    pub(super) fn leave_rest(&mut self) {
         self.stack.clear();
         self.values.clear();
         self.globals.console.line(|line| {

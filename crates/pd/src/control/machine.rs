@@ -5,6 +5,7 @@ use super::canvases::Canvases;
 use super::chains::Chains;
 use super::clocks::UNITS_PER_MS;
 use super::copied::Clipboard;
+use super::early::EarlyState;
 use super::globals::Globals;
 use super::layout::Layout;
 use super::midi::MidiParser;
@@ -57,6 +58,7 @@ pub struct Machine {
     pub(super) copied_words: usize,
     /// Messages that wait for a change of the patch.
     pub(super) chains: Chains,
+    pub(super) early: EarlyState,
 }
 
 impl Machine {
@@ -87,6 +89,7 @@ impl Machine {
             clipboard: Clipboard::default(),
             copied_words: 0,
             chains: Chains::default(),
+            early: EarlyState::default(),
             // Pd multiplies by an inverse that is a float.
             tick: UNITS_PER_MS * 1000.0 * 64.0 * f64::from(1.0 / rate),
         }
@@ -305,7 +308,11 @@ impl Machine {
     ///
     /// Real-time: hot, but for what the classes' table names.
     pub fn tick(&mut self) {
-        let end = self.globals.clocks.now() + self.tick;
+        let end = match self.waits_in_tick() {
+            true => self.end_wait(),
+            false => None,
+        };
+        let end = end.unwrap_or_else(|| self.globals.clocks.now() + self.tick);
         while let Some(due) = self.globals.clocks.take_before(end) {
             self.call(due.object, 0, |object, context| {
                 object.clock(due.slot, context)
@@ -325,26 +332,38 @@ impl Machine {
     #[inline]
     pub(crate) fn rest(&mut self) -> bool {
         let end = self.globals.clocks.now() + self.tick;
-        let rests = self.globals.clocks.rest_until(end)
-            && self.globals.net.is_empty()
-            && !(self.globals.jobs.is_deferred && self.is_short_of_symbols());
+        let rests = !self.waits_in_tick() && self.may_rest_until(end);
         if rests {
             self.globals.clocks.advance_to(end);
         }
         rests
     }
 
+    /// Returns true if there are no messages before `end`.
+    #[inline]
+    pub(super) fn may_rest_until(&self, end: f64) -> bool {
+        self.globals.clocks.rest_until(end)
+            && self.globals.net.is_empty()
+            && !(self.globals.jobs.is_deferred && self.is_short_of_symbols())
+    }
+
+    /// Returns true if clocks alone send messages.
+    pub(super) fn is_alone(&self) -> bool {
+        let globals = &self.globals;
+        globals.net.is_empty()
+            && globals.children.is_empty()
+            && !(globals.jobs.is_deferred && self.is_short_of_symbols())
+    }
+
     /// Writes when the tick that has begun ends, and those after it in which there are no messages. Gives the number of all these.
     ///
     /// Real-time: hot.
     pub(crate) fn quiet_ticks(&self, ends: &mut [f64]) -> usize {
-        let globals = &self.globals;
-        let is_alone = globals.net.is_empty()
-            && globals.children.is_empty()
-            && !(globals.jobs.is_deferred && self.is_short_of_symbols());
-        let (mut end, mut count) = (globals.clocks.now(), 0);
+        let is_alone = self.is_alone();
+        let clocks = &self.globals.clocks;
+        let (mut end, mut count) = (clocks.now(), 0);
         for to in ends {
-            if count > 0 && !(is_alone && globals.clocks.rest_until(end)) {
+            if count > 0 && !(is_alone && clocks.rest_until(end)) {
                 break;
             }
             (*to, count) = (end, count + 1);

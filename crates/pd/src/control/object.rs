@@ -2,6 +2,7 @@
 
 use super::arrays::{ArrayId, Arrays, MAX_SAMPLES};
 use super::clocks::{Clocks, Due};
+use super::early::EarlyWords;
 use super::globals::Globals;
 use super::jobs::{Job, JobResult, MAX_PARTS, Sum};
 use super::pointer::Pointer;
@@ -162,6 +163,19 @@ pub(crate) trait Object: Send + Sync {
     fn joins(&self, world: &SignalWorld<'_>) -> usize {
         usize::MAX
     }
+
+    /// Returns true if it takes these words at an inlet also before the signals of earlier blocks are computed: they change nothing but what it
+    /// holds, by [`Object::take_early`], nobody hears of it before its block, and [`Object::joins`] says the same with them.
+    ///
+    /// Real-time: hot.
+    fn takes_early(&self, inlet: usize, words: EarlyWords) -> bool {
+        false
+    }
+
+    /// Takes words that came at the logical time `ms`, in milliseconds, now that their block begins.
+    ///
+    /// Real-time: hot.
+    fn take_early(&mut self, inlet: usize, words: EarlyWords, ms: f64) {}
 
     /// Computes a block of signals: reads its inlets, writes every sample of its outlets.
     ///

@@ -16,6 +16,8 @@ pub(super) struct SmallPatch {
     /// Frame at which the run ends.
     end: u64,
     pause: BatchPause,
+    /// True if messages may run before the signals of earlier blocks.
+    may_come_early: bool,
 }
 
 /// Blocks in which nobody asks again whether the signals allow a batch: twice as many each time that they do not.
@@ -54,6 +56,7 @@ impl SmallPatch {
             outputs,
             end: u64::MAX,
             pause: BatchPause::default(),
+            may_come_early: false,
         }
     }
 
@@ -63,6 +66,7 @@ impl SmallPatch {
             let channels = self.outputs.channels.iter();
             channels.for_each(|cell| cell.write().allow_batches());
             step.allow_batches(steps);
+            self.may_come_early = step.allow_early(steps);
         }
         self
     }
@@ -165,7 +169,7 @@ impl SmallPatch {
     }
 
     /// Begins the blocks that are computed at once, and writes when they end: as many as the signals allow, while no message comes.
-    fn begin_batch(&mut self, block: &Block<'_>, ends: &mut BatchTimes) -> usize {
+    fn begin_batch(&mut self, block: &mut Block<'_>, ends: &mut BatchTimes) -> usize {
         let left = usize::try_from(self.end - block.position()).unwrap_or(usize::MAX);
         let most = (block.frames() / BLOCK)
             .min(left.div_ceil(BLOCK))
@@ -175,6 +179,14 @@ impl SmallPatch {
         };
         if most < LEAST_BATCH || !self.children.is_empty() || self.pause.passes() {
             return 1;
+        }
+        if self.may_come_early && self.messages.may_come_early(block) {
+            let count = steps.batch(most);
+            self.pause.note(count >= LEAST_BATCH);
+            return match count >= LEAST_BATCH {
+                true => self.messages.begin_early(block, &mut ends[..count]),
+                false => 1,
+            };
         }
         let quiet = self.messages.quiet_blocks(block, &mut ends[..most]);
         if quiet < LEAST_BATCH {

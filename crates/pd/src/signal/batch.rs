@@ -5,7 +5,7 @@
 //!   a batch             osc~ osc~ osc~   *~ *~ *~   dac~ dac~ dac~
 //! ```
 //!
-//! A patch that plays in long blocks does so while no message comes: the way from step to step is taken once, and sums and products run on.
+//! A patch that plays in long blocks does so while no message comes, or while those that come may run early (`control/early.rs`): the way from step to step is taken once, and sums and products run on.
 //! The bits are the same as long as no step takes in a block what a step behind it has left in the block before, and a batch ends with the
 //! block that sets a clock.
 
@@ -79,7 +79,7 @@ mod tests {
     use super::super::steps::PatchSteps;
     use super::super::{MAX_BATCH, RowFormat, SharedCell};
     use super::*;
-    use crate::control::words;
+    use crate::control::{EarlyTick, words};
     use crate::load::load_text;
     use crate::signal::{MessageStep, Row};
 
@@ -196,6 +196,32 @@ mod tests {
             assert_eq!(played(batches, count), expected, "{hz} {count}");
             assert!(expected.iter().any(|x| *x != 0));
         }
+    }
+
+    #[test]
+    fn messages_come_early_up_to_one_that_needs_signals() {
+        let clock = "#X obj 0 0 loadbang;\n#X obj 0 0 metro 2;\n#X msg 0 0 1 2;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n";
+        let ticks = |lines: &str| {
+            let (mut messages, mut row, _) = ready(&format!("{clock}{lines}"));
+            assert!(messages.allow_early(&mut row), "{lines}");
+            let ticks = (1..6).map(|after| messages.run_early(after));
+            let mut has_waited = false;
+            let until = ticks
+                .take_while(|tick| !std::mem::replace(&mut has_waited, *tick == EarlyTick::Waits));
+            Vec::from_iter(until)
+        };
+        use EarlyTick::{Done, Quiet, Waits};
+        let line = "#X obj 0 0 line~;\n#X connect 2 0 3 0;\n";
+        assert_eq!(ticks(line), [Done, Done, Quiet, Done, Done]);
+        assert_eq!(
+            ticks(&line.replace("line~", "print")),
+            [Done, Done, Quiet, Done, Done]
+        );
+        assert_eq!(ticks(&line.replace("line~", "snapshot~")), [Waits]);
+        assert_eq!(ticks(&line.replace("2 0 3", "1 0 3")), [Waits], "a bang");
+        let reads = format!("{clock}{line}#X obj 0 0 table t 9;\n#X obj 0 0 tabread~ t;\n");
+        let (mut messages, mut row, _) = ready(&reads);
+        assert!(!messages.allow_early(&mut row));
     }
 
     #[test]

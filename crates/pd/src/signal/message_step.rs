@@ -12,7 +12,7 @@ use super::state::StateFormat;
 use super::touched::{Touched, bind_steps};
 use super::world::{BlockTime, BlockTimer, BufferId};
 use super::{BLOCK, RowFormat};
-use crate::control::{JobResult, Jobs, MAX_JOBS, Machine, ObjectId};
+use crate::control::{EarlyTick, JobResult, Jobs, MAX_JOBS, Machine, ObjectId};
 use crate::file::Atom;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -101,26 +101,53 @@ impl MessageStep {
     /// Begins all of the quiet blocks that end at these times. `input` takes in the channels of `adc~`.
     ///
     /// Real-time: hot.
-    pub(crate) fn begin_batch(&mut self, ends: &[f64], mut input: impl FnMut(usize, &mut [f32])) {
-        for end in &ends[1..] {
-            self.time.begin(*end);
-        }
+    pub(crate) fn begin_batch(&mut self, ends: &[f64], input: impl FnMut(usize, &mut [f32])) {
         self.machine.rest_until(ends[ends.len() - 1]);
-        for (at, channel) in self.inputs.iter().enumerate() {
-            input(at, &mut channel.write().samples[..ends.len() * BLOCK]);
-        }
+        self.begin_blocks(ends, input);
     }
 
     /// Runs the messages of a block, with arrays and numbers in the machine.
     fn run_messages(&mut self, outside: Option<impl FnOnce(&mut Machine)>) {
         let swapped = Swapped::new(self);
         let step = &mut *swapped.0;
-        step.give_results();
-        step.machine.receive_net();
+        if !step.machine.waits_in_tick() {
+            step.give_results();
+            step.machine.receive_net();
+        }
         if let Some(outside) = outside {
             outside(&mut step.machine);
         }
         step.machine.tick();
+    }
+
+    /// Returns true if messages may run before the signals of earlier blocks are computed, where those of a row may compute batches: they
+    /// share no array and no number.
+    pub(crate) fn may_come_early(&self) -> bool {
+        self.touched.arrays.is_empty() && self.touched.values.is_empty()
+    }
+
+    /// Runs the messages of a block early, which is the one `after` that has begun last.
+    ///
+    /// Real-time: as [`Machine::tick`].
+    pub(crate) fn run_early(&mut self, after: u64) -> EarlyTick {
+        self.machine.tick_early(self.time.tick() + after)
+    }
+
+    /// Begins the blocks that end at these times, of which the first has begun. `input` takes in the channels of `adc~`.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn begin_blocks(&mut self, ends: &[f64], mut input: impl FnMut(usize, &mut [f32])) {
+        for end in &ends[1..] {
+            self.time.begin(*end);
+        }
+        for (at, channel) in self.inputs.iter().enumerate() {
+            input(at, &mut channel.write().samples[..ends.len() * BLOCK]);
+        }
+    }
+
+    /// Logical time, in units.
+    pub(crate) fn now(&self) -> f64 {
+        self.machine.now()
     }
 
     /// Returns true if lines or messages of MIDI wait to be taken.
@@ -248,6 +275,18 @@ impl MessageStep {
             inputs.for_each(|cell| cell.write().allow_batches());
             row.allow_batches(&self.format);
         }
+    }
+
+    /// Lets messages run before the signals of earlier blocks, where that may be. Returns true if it may.
+    ///
+    /// Real-time: setup.
+    pub(crate) fn allow_early(&mut self, row: &mut Row) -> bool {
+        let may = !self.may_change_signals() && self.may_come_early();
+        if may {
+            self.machine.allow_early();
+            row.allow_early();
+        }
+        may
     }
 
     /// Channels of `adc~`.

@@ -3,7 +3,7 @@
 //! Objects that are computed one after the other by one node lie together, and are claimed together: once a block, not once an object.
 
 use super::claimed::Claimed;
-use crate::control::Object;
+use crate::control::{EarlyMessage, Object};
 use rt::claim_cell::WriteClaim;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -39,11 +39,16 @@ pub(crate) struct SignalObject {
     pub(super) scalar: f32,
     /// Clocks that it has set in this block: number and delay in milliseconds.
     pub clocks: Vec<(u32, f64)>,
+    /// Words that came before the signals of their block, in their order, where there is room for such.
+    early: Vec<EarlyMessage>,
 }
 
 impl SignalObject {
     /// Clocks that an object may set in a block.
     const MAX_CLOCKS: usize = 16;
+
+    /// Words that it keeps for the blocks of a batch.
+    const MAX_EARLY: usize = 32;
 
     /// An object with the numbers at its inlets.
     fn new(object: Box<dyn Object>, numbers: Box<[Option<f32>]>) -> Self {
@@ -54,6 +59,52 @@ impl SignalObject {
             fill: Fill::New,
             new_in: 0,
             clocks: Vec::with_capacity(Self::MAX_CLOCKS),
+            early: Vec::new(),
+        }
+    }
+
+    /// Makes room for words that come before the signals of their block.
+    ///
+    /// Real-time: setup.
+    pub(super) fn allow_early(&mut self) {
+        self.early.reserve_exact(Self::MAX_EARLY);
+    }
+
+    /// Keeps words until the signals of their block are computed; false if that cannot be.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn keep_early(&mut self, message: EarlyMessage) -> bool {
+        let EarlyMessage { inlet, words, .. } = message;
+        let may = self.early.len() < self.early.capacity() && self.object.takes_early(inlet, words);
+        if may {
+            self.early.push(message);
+        }
+        may
+    }
+
+    /// Returns true if it keeps words.
+    #[inline(always)]
+    pub(super) fn keeps_early(&self) -> bool {
+        !self.early.is_empty()
+    }
+
+    /// Gives the object the words that it keeps for the blocks up to `block`.
+    ///
+    /// Real-time: hot.
+    #[inline]
+    pub(crate) fn take_kept(&mut self, block: u64) {
+        if self.keeps_early() {
+            self.take_due(block);
+        }
+    }
+
+    fn take_due(&mut self, block: u64) {
+        let due = self.early.iter().take_while(|it| it.block <= block).count();
+        for EarlyMessage {
+            ms, inlet, words, ..
+        } in self.early.drain(..due)
+        {
+            self.object.take_early(inlet, words, ms);
         }
     }
 

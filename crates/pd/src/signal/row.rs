@@ -205,6 +205,18 @@ impl Row {
             .for_each(|step| step.grants.allow_batches());
     }
 
+    /// Makes room for messages that come before the signals of their block, to objects that compute by themselves.
+    ///
+    /// Real-time: setup.
+    pub(super) fn allow_early(&mut self) {
+        let mut objects = self.objects.write();
+        for step in &self.steps {
+            if let Action::Perform(at) = step.action {
+                objects[at].allow_early();
+            }
+        }
+    }
+
     /// Number of blocks of a batch that may be computed now, `most` at most.
     ///
     /// Real-time: hot.
@@ -327,7 +339,7 @@ impl<const IS_BATCH: bool> WideWork for Running<'_, IS_BATCH> {
             };
             let object = &mut objects[at];
             step.take_numbers(object, blocks, &mut filling);
-            if IS_BATCH && step.is_cut {
+            if IS_BATCH && (step.is_cut || object.keeps_early()) {
                 let times = &row.batch.times[..row.batch.count];
                 let blocks = (&mut *blocks, &mut row.batch.own);
                 step.perform_in_parts(object, blocks, times, surroundings);

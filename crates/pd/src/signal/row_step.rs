@@ -171,6 +171,7 @@ impl RowStep {
         let outlets = &mut own.outlets[..self.outlets.len()];
         for (part, (tick, now)) in (first..).zip(times).enumerate() {
             surroundings.time.begin_part(part, tick, *now);
+            object.take_kept(tick);
             for (own, at) in own.inlets.iter_mut().zip(&self.inlets) {
                 own.copy_from_slice(run_of(&blocks[self.block_of(*at)], part));
             }

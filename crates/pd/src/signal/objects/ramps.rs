@@ -2,7 +2,7 @@
 
 use super::even_sums;
 use super::filters::set;
-use crate::control::{Context, Handled, Making, Message, Object, Value, words};
+use crate::control::{Context, EarlyWords, Handled, Making, Message, Object, Value, words};
 use crate::signal::loops::RUN;
 use crate::signal::{Inlets, RowFormat, SignalWorld};
 use crate::state::held;
@@ -35,6 +35,16 @@ impl Object for Constant {
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
         self.0 = number;
         Handled::Yes
+    }
+
+    fn takes_early(&self, inlet: usize, words: EarlyWords) -> bool {
+        matches!((inlet, words), (0, EarlyWords::One(_)))
+    }
+
+    fn take_early(&mut self, _: usize, words: EarlyWords, _: f64) {
+        if let EarlyWords::One(number) = words {
+            self.0 = number;
+        }
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], _: &mut SignalWorld<'_>) {
@@ -86,27 +96,33 @@ impl Object for Line {
     );
 
     fn float(&mut self, number: f32, _: &mut Context<'_>) -> Handled {
-        if self.next_ms <= 0.0 {
-            self.target = number;
-            self.value = number;
-            self.blocks_left = 0;
-            self.has_new_target = false;
-        } else {
-            self.target = number;
-            self.has_new_target = true;
-            // Used up at once: a second number in the same block is a jump.
-            self.ramp_ms = std::mem::take(&mut self.next_ms);
-        }
+        self.go_to(number);
         Handled::Yes
     }
 
-    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
+    fn list(&mut self, values: &[Value], _: &mut Context<'_>) -> Handled {
         match values {
             [Value::Float(target), Value::Float(ms)] => {
                 self.next_ms = *ms;
-                self.float(*target, context)
+                self.go_to(*target);
+                Handled::Yes
             }
             _ => Handled::No,
+        }
+    }
+
+    fn takes_early(&self, inlet: usize, words: EarlyWords) -> bool {
+        inlet == 0 || matches!(words, EarlyWords::One(_))
+    }
+
+    fn take_early(&mut self, inlet: usize, words: EarlyWords, _: f64) {
+        match (inlet, words) {
+            (0, EarlyWords::One(target)) => self.go_to(target),
+            (_, EarlyWords::One(ms)) => self.next_ms = ms,
+            (_, EarlyWords::Two([target, ms])) => {
+                self.next_ms = ms;
+                self.go_to(target);
+            }
         }
     }
 
@@ -140,6 +156,20 @@ impl Object for Line {
 }
 
 impl Line {
+    /// Begins a ramp to a number with the next block, or jumps there.
+    fn go_to(&mut self, target: f32) {
+        self.target = target;
+        if self.next_ms <= 0.0 {
+            self.value = target;
+            self.blocks_left = 0;
+            self.has_new_target = false;
+        } else {
+            self.has_new_target = true;
+            // Used up at once: a second number in the same block is a jump.
+            self.ramp_ms = std::mem::take(&mut self.next_ms);
+        }
+    }
+
     /// Computes a block.
     fn block(&mut self, to: &mut [f32], rate: f32) {
         // Denormals and huge numbers end here.
@@ -261,6 +291,37 @@ impl SampleLine {
 }
 
 impl SampleLine {
+    /// Begins a ramp to a number that came at the logical time `now_ms`, in milliseconds, or jumps there.
+    fn go_to(&mut self, target: f32, now_ms: f64) {
+        let number = if is_odd(target) { 0.0 } else { target };
+        if self.delay_ms < 0.0 {
+            self.stop();
+            self.value = f64::from(number);
+            return;
+        }
+        let over = f64::from(if self.next_ms < 0.0 {
+            0.0
+        } else {
+            self.next_ms
+        });
+        let begin = now_ms + f64::from(self.delay_ms);
+        (self.next_ms, self.delay_ms) = (0.0, 0.0);
+        // What begins later goes; of what begins at the same time a jump stays, if what comes now is a ramp.
+        let keeps =
+            |s: &Segment| s.begin < begin || (s.begin == begin && s.end <= s.begin && over > 0.0);
+        let kept = self
+            .waiting
+            .iter()
+            .position(|s| !keeps(s))
+            .unwrap_or(self.waiting.len());
+        self.waiting.truncate(kept.min(MAX_SEGMENTS));
+        self.waiting.push_back(Segment {
+            target: f64::from(number),
+            begin,
+            end: begin + over,
+        });
+    }
+
     /// Returns true if nothing begins or ends before `time`.
     fn is_steady_before(&self, time: f64) -> bool {
         let begins = self.waiting.front().is_some_and(|next| next.begin < time);
@@ -351,34 +412,24 @@ impl Object for SampleLine {
     );
 
     fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
-        let number = if is_odd(number) { 0.0 } else { number };
-        if self.delay_ms < 0.0 {
-            self.stop();
-            self.value = f64::from(number);
-            return Handled::Yes;
-        }
-        let over = f64::from(if self.next_ms < 0.0 {
-            0.0
-        } else {
-            self.next_ms
-        });
-        let begin = context.clocks().ms_since(0.0) + f64::from(self.delay_ms);
-        (self.next_ms, self.delay_ms) = (0.0, 0.0);
-        // What begins later goes; of what begins at the same time a jump stays, if what comes now is a ramp.
-        let keeps =
-            |s: &Segment| s.begin < begin || (s.begin == begin && s.end <= s.begin && over > 0.0);
-        let kept = self
-            .waiting
-            .iter()
-            .position(|s| !keeps(s))
-            .unwrap_or(self.waiting.len());
-        self.waiting.truncate(kept.min(MAX_SEGMENTS));
-        self.waiting.push_back(Segment {
-            target: f64::from(number),
-            begin,
-            end: begin + over,
-        });
+        self.go_to(number, context.clocks().ms_since(0.0));
         Handled::Yes
+    }
+
+    fn takes_early(&self, inlet: usize, words: EarlyWords) -> bool {
+        inlet == 0 || matches!(words, EarlyWords::One(_))
+    }
+
+    fn take_early(&mut self, inlet: usize, words: EarlyWords, now_ms: f64) {
+        match (inlet, words) {
+            (0, EarlyWords::One(target)) => self.go_to(target, now_ms),
+            (1, EarlyWords::One(ms)) => self.next_ms = ms,
+            (_, EarlyWords::One(ms)) => self.delay_ms = ms,
+            (_, EarlyWords::Two([target, ms])) => {
+                self.next_ms = ms;
+                self.go_to(target, now_ms);
+            }
+        }
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {
