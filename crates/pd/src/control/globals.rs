@@ -28,6 +28,10 @@ pub(crate) struct Globals {
     /// Numbers of `value`, by name.
     pub values: HashMap<Symbol, f32>,
     /// Random numbers of `expr`.
+    /// Delay lines that are to be silent before the next signals: of each name once, with room for those of all boxes.
+    pub silenced_lines: Vec<Symbol>,
+    /// Number of `delwrite~` made.
+    pub delay_lines: usize,
     pub random: LibraryRandom,
     /// Files and memory that objects ask for.
     pub jobs: Jobs,
@@ -71,6 +75,8 @@ impl Globals {
             arrays: Arrays::default(),
             receivers: Receivers::default(),
             values: HashMap::new(),
+            silenced_lines: Vec::new(),
+            delay_lines: 0,
             random: LibraryRandom::default(),
             jobs: Jobs::default(),
             net: Net::default(),

@@ -7,7 +7,7 @@ use super::order::order;
 use super::planned_row::ChangedRow;
 use super::row::Row;
 use super::row_blocks::RowBlocks;
-use super::shared::{SharedCell, SharedThings};
+use super::shared::{SharedCell, SharedName, SharedThings};
 use super::state::StateFormat;
 use super::touched::{Touched, bind_steps};
 use super::world::{BlockTime, BlockTimer, BufferId};
@@ -54,6 +54,7 @@ impl<'s> Swapped<'s> {
 impl Drop for Swapped<'_> {
     fn drop(&mut self) {
         self.0.swap_arrays();
+        self.0.silence_lines();
     }
 }
 
@@ -416,6 +417,16 @@ impl MessageStep {
     /// Takes what was printed.
     pub(crate) fn take_console(&mut self) -> Vec<String> {
         self.machine.take_console()
+    }
+
+    /// Makes the delay lines silent that messages have cleared.
+    #[inline]
+    fn silence_lines(&mut self) {
+        for name in self.machine.globals().silenced_lines.drain(..) {
+            if let Some(line) = self.things.get(SharedName::Delay(name)) {
+                line.write().samples.fill(0.0);
+            }
+        }
     }
 
     /// Moves the points of arrays and the numbers of `value` to the machine, or back to where the signals find them.

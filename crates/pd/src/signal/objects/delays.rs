@@ -19,12 +19,18 @@ pub(in crate::signal) const FIRST_OF_LINE: usize = MARGIN;
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     let name = making.symbol(0).unwrap_or(words::EMPTY);
     Some(match making.class {
-        "delwrite~" => Box::new(DelayWrite {
-            name,
-            ms: making.number(1, 0.0).max(0.0),
-            format: RowFormat::outermost(making.globals.rate),
-            budget: making.globals.arrays.budget.clone(),
-        }),
+        "delwrite~" => {
+            let ms = making.number(1, 0.0).max(0.0);
+            let globals = &mut *making.globals;
+            globals.delay_lines += 1;
+            globals.silenced_lines.reserve(globals.delay_lines);
+            Box::new(DelayWrite {
+                name,
+                ms,
+                format: RowFormat::outermost(globals.rate),
+                budget: globals.arrays.budget.clone(),
+            })
+        }
         "delread~" => Box::new(DelayRead {
             name,
             ms: making.number(1, 0.0),
@@ -77,7 +83,14 @@ impl Object for DelayWrite {
         true
     }
 
-    fn anything(&mut self, _: Message<'_>, _: &mut Context<'_>) -> Handled {
+    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
+        if message.selector != words::CLEAR {
+            return Handled::No;
+        }
+        let lines = &mut context.globals().silenced_lines;
+        if !lines.contains(&self.name) {
+            lines.push(self.name);
+        }
         Handled::Yes
     }
 
