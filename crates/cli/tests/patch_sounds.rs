@@ -47,6 +47,7 @@ fn the_program_renders_the_sound_that_is_compared_with_pd() {
     let entries = std::fs::read_dir(repository("crates/pd/tests/sound")).unwrap();
     let mut patches: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     patches.retain(|patch| std::fs::read_to_string(patch).unwrap().contains("dac~"));
+    patches.push(repository("examples/patches/fifty-voices.pd"));
     patches.sort();
     for patch in &patches {
         for options in OPTIONS {
