@@ -1,12 +1,14 @@
 //! What runs in the nodes of a patch.
 
+mod batches;
+
 use super::editor::Edited;
 use super::job_server::{JobClient, live_services};
 use super::mailbox::Mailbox;
 use super::midi::MidiExchange;
 use super::outside::Outside;
 use crate::child::{Border, ChildPatch, block_number, prepare_named};
-use crate::control::{EarlyTick, Machine};
+use crate::control::Machine;
 use crate::signal::{BLOCK, BlockTimer, ChangedRow, MessageStep, Row, SharedCell};
 use processor::{Block, Event, Events, Mode, ProcessStatus, Processor, Setup, StateError, Tail};
 use std::sync::Arc;
@@ -335,74 +337,6 @@ impl Messages {
         })
     }
 
-    /// Writes when the first of Pd's blocks in `block` ends, whose messages have run, and those after it in which nothing happens. Gives the
-    /// number of all these.
-    ///
-    /// Real-time: hot.
-    pub(super) fn quiet_blocks(&self, block: &Block<'_>, ends: &mut [f64]) -> usize {
-        match &self.step {
-            Some(step) if self.hears_nothing(block) => step.quiet_blocks(ends),
-            _ => 1,
-        }
-    }
-
-    /// Returns true if nothing comes from outside in `block` behind the first of Pd's blocks.
-    fn hears_nothing(&self, block: &Block<'_>) -> bool {
-        let [outside] = &self.outsides[..] else {
-            return false;
-        };
-        let has_events = || {
-            let mut events = block.events().iter();
-            events.any(|event| event.frame as usize >= BLOCK)
-        };
-        let is_alone = self.mailboxes.is_empty() && self.borders.is_empty();
-        is_alone && outside.words.is_empty() && self.late.is_none() && !has_events()
-    }
-
-    /// Returns true if the messages of `block` may run early, behind the first of Pd's blocks. In `play` they do not: what they ask for comes
-    /// between two blocks.
-    ///
-    /// Real-time: hot.
-    pub(super) fn may_come_early(&self, block: &Block<'_>) -> bool {
-        self.jobs.is_none() && self.hears_nothing(block)
-    }
-
-    /// Begins Pd's blocks of `block` whose messages need no signals of those before, as many as `ends` has at most, and writes when they end.
-    /// Gives their number. The messages of the first have run.
-    ///
-    /// Real-time: as [`Machine::tick`].
-    pub(super) fn begin_early(&mut self, block: &mut Block<'_>, ends: &mut [f64]) -> usize {
-        let (Some(step), outsides) = (&mut self.step, &mut self.outsides) else {
-            return 1;
-        };
-        ends[0] = step.now();
-        let mut begun = 1;
-        while begun < ends.len() {
-            let tick = step.run_early(begun as u64);
-            if tick == EarlyTick::Waits {
-                break;
-            }
-            if tick == EarlyTick::Done && step.has_output() {
-                let frames = begun * BLOCK..(begun + 1) * BLOCK;
-                block.within(frames, |part| MidiExchange::send(outsides, step, part));
-                step.drain_console(|patch, line| outsides[usize::from(patch)].console.send(line));
-            }
-            ends[begun] = step.now();
-            begun += 1;
-        }
-        step.begin_blocks(&ends[..begun], inputs_of(block));
-        begun
-    }
-
-    /// Begins all of the quiet blocks of `block` that end at these times.
-    ///
-    /// Real-time: hot.
-    pub(super) fn begin_batch(&mut self, block: &Block<'_>, ends: &[f64]) {
-        if let Some(step) = &mut self.step {
-            step.begin_batch(ends, inputs_of(block));
-        }
-    }
-
     /// Runs the messages of several patches, with what their nodes have got. Returns false if there were none.
     fn run_joined(&mut self) -> bool {
         let Some(step) = &mut self.step else {
@@ -423,15 +357,6 @@ impl Messages {
             }
         };
         step.run_with(Some(receive), |_, _| {})
-    }
-}
-
-/// What writes the first frames of a channel of `adc~`.
-fn inputs_of<'b>(block: &'b Block<'_>) -> impl FnMut(usize, &mut [f32]) + 'b {
-    let count = block.input_count();
-    move |at, to| match at + MIDI_INPUTS {
-        port if port < count => to.copy_from_slice(&block.input(port).channel(0)[..to.len()]),
-        _ => to.fill(0.0),
     }
 }
 

@@ -1,18 +1,14 @@
 //! [`MessageStep`]: the messages of a patch, which come before all signals of a block.
 
-use super::bind::Declared;
 use super::bound_step::BoundStep;
-use super::moves::Moves;
-use super::order::order;
-use super::planned_row::ChangedRow;
 use super::row::Row;
 use super::row_blocks::RowBlocks;
 use super::shared::{SharedCell, SharedName, SharedThings};
 use super::state::StateFormat;
-use super::touched::{Touched, bind_steps};
+use super::touched::Touched;
 use super::world::{BlockTime, BlockTimer, BufferId};
 use super::{BLOCK, RowFormat};
-use crate::control::{EarlyTick, JobResult, Jobs, MAX_JOBS, Machine, ObjectId};
+use crate::control::{JobResult, Jobs, MAX_JOBS, Machine, ObjectId};
 use crate::file::Atom;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -42,10 +38,10 @@ pub(crate) struct MessageStep {
 }
 
 /// Arrays and numbers that lie in the machine: they return to the signals in the end, also when a message panics.
-struct Swapped<'s>(&'s mut MessageStep);
+pub(super) struct Swapped<'s>(pub(super) &'s mut MessageStep);
 
 impl<'s> Swapped<'s> {
-    fn new(step: &'s mut MessageStep) -> Self {
+    pub(super) fn new(step: &'s mut MessageStep) -> Self {
         step.swap_arrays();
         Self(step)
     }
@@ -89,24 +85,6 @@ impl MessageStep {
         !rests
     }
 
-    /// Writes when the block that has begun ends, and those after it in which there are no messages. Gives the number of all these.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn quiet_blocks(&self, ends: &mut [f64]) -> usize {
-        match self.results.is_empty() {
-            true => self.machine.quiet_ticks(ends),
-            false => 1,
-        }
-    }
-
-    /// Begins all of the quiet blocks that end at these times. `input` takes in the channels of `adc~`.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn begin_batch(&mut self, ends: &[f64], input: impl FnMut(usize, &mut [f32])) {
-        self.machine.rest_until(ends[ends.len() - 1]);
-        self.begin_blocks(ends, input);
-    }
-
     /// Runs the messages of a block, with arrays and numbers in the machine.
     fn run_messages(&mut self, outside: Option<impl FnOnce(&mut Machine)>) {
         let swapped = Swapped::new(self);
@@ -119,31 +97,6 @@ impl MessageStep {
             outside(&mut step.machine);
         }
         step.machine.tick();
-    }
-
-    /// Returns true if messages may run before the signals of earlier blocks are computed, where those of a row may compute batches: they
-    /// share no array and no number.
-    pub(crate) fn may_come_early(&self) -> bool {
-        self.touched.arrays.is_empty() && self.touched.values.is_empty()
-    }
-
-    /// Runs the messages of a block early, which is the one `after` that has begun last.
-    ///
-    /// Real-time: as [`Machine::tick`].
-    pub(crate) fn run_early(&mut self, after: u64) -> EarlyTick {
-        self.machine.tick_early(self.time.tick() + after)
-    }
-
-    /// Begins the blocks that end at these times, of which the first has begun. `input` takes in the channels of `adc~`.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn begin_blocks(&mut self, ends: &[f64], mut input: impl FnMut(usize, &mut [f32])) {
-        for end in &ends[1..] {
-            self.time.begin(*end);
-        }
-        for (at, channel) in self.inputs.iter().enumerate() {
-            input(at, &mut channel.write().samples[..ends.len() * BLOCK]);
-        }
     }
 
     /// Logical time, in units.
@@ -171,82 +124,6 @@ impl MessageStep {
         Row::new(&mut self.machine, steps, ports, format)
     }
 
-    /// Returns true if messages may change signals: then one node has them all.
-    pub(crate) fn may_change_signals(&self) -> bool {
-        self.machine.may_change_signals()
-    }
-
-    /// The row of all signals, put in order anew, if messages have changed them.
-    ///
-    /// Real-time: setup, where they have changed.
-    pub(crate) fn take_changed_row(&mut self) -> Option<Row> {
-        let layout = self.machine.take_changed_layout()?;
-        // Their points lie in the machine while it is found out which are touched.
-        self.swap_arrays();
-        let order = order(&[(&layout.root, &layout.built)]);
-        let parts = (self.format, &self.time);
-        let declared = (Declared::of(&self.machine, &order, &self.format), None);
-        let (machine, things) = (&mut self.machine, &mut self.things);
-        let (bound, touched) = bind_steps(machine, order, parts, things, declared);
-        self.touched = touched;
-        self.swap_arrays();
-        self.machine.keep_layout(layout);
-        Some(self.row(bound, (&[], &[])).0)
-    }
-
-    /// Makes the changes that messages wait for, while the signals compute. Gives the row of all signals if they have changed.
-    ///
-    /// Real-time: waits, on the disk.
-    pub(crate) fn make_edits(&mut self) -> Option<ChangedRow> {
-        self.machine.make_edits();
-        let layout = self.machine.take_changed_layout()?;
-        let order = order(&[(&layout.root, &layout.built)]);
-        let parts = (self.format, &self.time);
-        let declared = std::mem::take(&mut self.touched.declared);
-        let declared = declared.with_new(&self.machine, &order, &self.format);
-        let mut moves = Moves::new(declared.traits.clone());
-        let (machine, things) = (&mut self.machine, &mut self.things);
-        let declared = (declared, Some(&mut moves));
-        let (bound, touched) = bind_steps(machine, order, parts, things, declared);
-        self.machine.keep_layout(layout);
-        let parts = (&self.format, self.time.clone());
-        let (row, _) = Row::planned(&self.machine, bound, (&[], &[]), parts, &mut moves);
-        Some(ChangedRow {
-            row: Some(row),
-            moves,
-            touched,
-        })
-    }
-
-    /// As [`make_edits`](Self::make_edits), where no signals compute. Gives the row of all, put in order anew.
-    ///
-    /// Real-time: waits, on the disk.
-    pub(crate) fn make_edits_alone(&mut self) -> Option<Row> {
-        self.machine.have_signals(true);
-        self.machine.make_edits();
-        self.machine.have_signals(false);
-        self.take_changed_row()
-    }
-
-    /// Goes on with the messages that waited for changes.
-    ///
-    /// Real-time: as [`Machine::tick`].
-    pub(crate) fn go_on_after_edits(&mut self) {
-        let block = self.time.tick() + 1;
-        let swapped = Swapped::new(self);
-        swapped.0.machine.go_on_after_edits(block);
-    }
-
-    /// Lets the objects move into a changed row, whose signals compute from now on.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn take_row(&mut self, changed: &mut ChangedRow) {
-        changed.moves.carry_out(&mut self.machine);
-        self.swap_arrays();
-        std::mem::swap(&mut self.touched, &mut changed.touched);
-        self.swap_arrays();
-    }
-
     /// Runs the messages of a block whose signals have computed without them.
     ///
     /// Real-time: as [`Machine::tick`].
@@ -265,29 +142,6 @@ impl MessageStep {
     pub(crate) fn run_between(&mut self, outside: impl FnOnce(&mut Machine)) {
         let swapped = Swapped::new(self);
         outside(&mut swapped.0.machine);
-    }
-
-    /// Lets a row of all signals compute batches, if no message changes which signals there are.
-    ///
-    /// Real-time: setup.
-    pub(crate) fn allow_batches(&self, row: &mut Row) {
-        if !self.may_change_signals() {
-            let inputs = self.inputs.iter();
-            inputs.for_each(|cell| cell.write().allow_batches());
-            row.allow_batches(&self.format);
-        }
-    }
-
-    /// Lets messages run before the signals of earlier blocks, where that may be. Returns true if it may.
-    ///
-    /// Real-time: setup.
-    pub(crate) fn allow_early(&mut self, row: &mut Row) -> bool {
-        let may = !self.may_change_signals() && self.may_come_early();
-        if may {
-            self.machine.allow_early();
-            row.allow_early();
-        }
-        may
     }
 
     /// Channels of `adc~`.

@@ -7,6 +7,7 @@
 //! | `claimed`, `shared` | what several objects share, and who may touch it |
 //! | `steps` | a patch as its messages and a row of steps |
 //! | `message_step` | the messages of a patch |
+//! | `message_blocks`, `message_changes` | those of several blocks at once, and signals that they have changed |
 //! | `touched` | things that signals touch beside their own |
 //! | `bind`, `bound_step` | ordered steps to steps with all that they touch |
 //! | `place` | where an object lies; those of one row lie together |
@@ -38,6 +39,8 @@ mod format;
 mod joined_blocks;
 mod lanes;
 mod loops;
+mod message_blocks;
+mod message_changes;
 mod message_step;
 mod moves;
 mod objects;
