@@ -1,8 +1,9 @@
 //! Messages on their way: the stack, and one piece of work after the other.
 
+use super::context::Context;
 use super::globals::Globals;
 use super::machine::{MAX_MESSAGES, Machine};
-use super::object::{Context, Handled, Object};
+use super::object::{Handled, Object};
 use super::receivers::Passed;
 use super::slot::ObjectSlot;
 use super::symbol::{Symbol, words};

@@ -16,7 +16,7 @@
 //! |---|---|
 //! | `symbol` | texts as numbers |
 //! | `value` | what messages consist of |
-//! | `object` | the contract of an object, and what it may do |
+//! | `object`, `context` | the contract of an object, and what it may do |
 //! | `clocks` | logical time, and what is due when |
 //! | `arrays` | arrays by name |
 //! | `receivers` | objects by the names under which they receive |
@@ -56,6 +56,7 @@ mod chains;
 mod clipboard;
 mod clocks;
 mod console;
+mod context;
 mod copied;
 mod data;
 mod delivery;
@@ -96,13 +97,14 @@ pub(crate) use build::CHANNELS_OF_PATCH;
 pub use build::NotYet;
 pub(crate) use built::{Built, BuiltBox};
 pub(crate) use clocks::{UNITS_PER_MS, is_now};
+pub(crate) use context::Context;
 pub(crate) use data::{Beside, Data, Datum, FieldKind, Place, fields_of};
 pub(crate) use early::{EarlyMessage, EarlyTick, EarlyWords};
 pub(crate) use job_queue::{Jobs, MAX_JOBS};
 pub(crate) use jobs::{Job, JobResult};
 pub use machine::Machine;
 pub(crate) use net::NetService;
-pub(crate) use object::{Context, Handled, Object};
+pub(crate) use object::{Handled, Object};
 pub use objects::{DRAWING_CLASSES, SILENT_CLASSES};
 pub(crate) use objects::{Making, expr, unary};
 pub(crate) use placed_box::PlacedBox;

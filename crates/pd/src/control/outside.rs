@@ -1,9 +1,10 @@
 //! Input of a machine from outside, and its output: messages of the host, MIDI, sockets, lines.
 
 use super::clocks::Due;
+use super::context::Context;
 use super::machine::Machine;
 use super::net::{Budget, NetService, symbol_counts};
-use super::object::{Context, Object};
+use super::object::Object;
 use super::receivers::Passed;
 use super::symbol::{Symbol, words};
 use super::value::{Message, Value};

@@ -1,6 +1,7 @@
 //! Rules of Pd for messages that a class has no method of its own for (`m_class.c`).
 
-use super::object::{Context, Handled, Object};
+use super::context::Context;
+use super::object::{Handled, Object};
 use super::symbol::{Symbol, words};
 use super::value::{Message, Value};
 

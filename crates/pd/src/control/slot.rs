@@ -3,8 +3,9 @@
 //! A control object belongs to the machine. A signal object is shared: its step touches it while signals are computed, messages do
 //! before. Both claim it, so that a mistake in the order of steps is a panic and never a wrong sample.
 
+use super::context::Context;
 use super::globals::Globals;
-use super::object::{Context, Handled, Object};
+use super::object::{Handled, Object};
 use super::rules::{bang_to_inlet, message_to_inlet, number_to_inlet};
 use super::value::Message;
 use super::wire::ObjectId;

@@ -1,6 +1,7 @@
 //! Message boxes, inlets and outlets.
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbols, words};
 use super::super::value::{Message, Value};
 use crate::file::Atom;

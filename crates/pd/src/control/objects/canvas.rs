@@ -2,8 +2,9 @@
 
 use super::super::canvases::{CanvasId, CanvasMessage};
 use super::super::chains::MAX_WORDS;
+use super::super::context::Context;
 use super::super::jobs::JobResult;
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::symbol::words;
 use super::super::text::TextWord;
 use super::super::value::Message;

@@ -1,6 +1,7 @@
 //! `choice`: the stored list that is most like an incoming one.
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::words;
 use super::super::value::{Message, Value};
 use super::Making;

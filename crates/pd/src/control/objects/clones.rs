@@ -1,6 +1,7 @@
 //! The two sides of `clone`: what comes in is distributed to instances, what comes out gets the number of its instance.
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::words;
 use super::super::value::{Message, Value};
 use crate::state::held;

@@ -1,7 +1,8 @@
 //! `expr`: its program, run by messages.
 
 use super::super::arrays::Arrays;
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::Symbol;
 use super::super::value::{Message, Value};
 use super::Making;

@@ -1,7 +1,8 @@
 //! `get`, `set`, `element`, `getsize`, `setsize` and `append`: fields of scalars (`g_traversal.c`).
 
+use super::super::context::Context;
 use super::super::data::{Datum, FieldKind, Place};
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};

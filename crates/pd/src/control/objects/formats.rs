@@ -1,6 +1,7 @@
 //! Messages as bytes and back: `oscformat`, `oscparse`, `fudiformat`, `fudiparse` (`x_misc.c`).
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::words;
 use super::super::text::{TextWord, parse_text, write_escaped};
 use super::super::value::{Message, Value};

@@ -1,6 +1,7 @@
 //! What holds, tests and passes on.
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;

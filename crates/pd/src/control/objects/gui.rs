@@ -3,7 +3,8 @@
 //!
 //! A range limits what a mouse can do; a message passes as it is.
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use crate::file::{Gui, GuiKind};

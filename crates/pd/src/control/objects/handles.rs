@@ -1,8 +1,9 @@
 //! `file handle` and `file define`: a file byte by byte (`x_file.c`).
 
+use super::super::context::Context;
 use super::super::globals::Globals;
 use super::super::jobs::{Job, JobResult};
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::super::wire::ObjectId;

@@ -1,7 +1,8 @@
 //! Boxes that ask the host, and boxes that keep things for it: `bag`, `trace`, `stdout`, `savestate`, `pdcontrol`, `loadbang`'s relatives.
 
+use super::super::context::Context;
 use super::super::globals::Globals;
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::symbol::Symbol;
 use super::super::text::TextWord;
 use super::super::value::{Message, Value};

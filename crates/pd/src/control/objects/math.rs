@@ -1,6 +1,7 @@
 //! Arithmetic on numbers (`x_arithmetic.c`, `x_acoustics.c`).
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::value::Message;
 use super::Making;
 use super::glue::to_number;

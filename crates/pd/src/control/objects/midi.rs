@@ -1,6 +1,7 @@
 //! Boxes of MIDI: `notein`, `ctlin`, …, `noteout`, `ctlout`, … (`x_midi.c`).
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::value::{Message, Value};
 use super::Making;
 use super::glue::to_number;

@@ -1,6 +1,7 @@
 //! `send`, `receive`, `value`, `makefilename`, `print`.
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, Symbols, words};
 use super::super::text::write_escaped;
 use super::super::value::{Message, Value};

@@ -1,6 +1,7 @@
 //! `netsend` and `netreceive` (`x_net.c`).
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::words;
 use super::super::value::{Message, Value};
 use super::Making;

@@ -1,6 +1,7 @@
 //! Notes: `poly`, `makenote`, `stripnote` (`x_midi.c`).
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::words;
 use super::super::value::{Message, Value};
 use super::Making;

@@ -1,6 +1,7 @@
 //! Lists from values and values from lists: `pack`, `unpack` (`x_connective.c`).
 
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};

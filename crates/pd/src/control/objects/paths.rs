@@ -1,7 +1,8 @@
 //! `file`: paths, and files as the disk has them (`x_file.c`).
 
+use super::super::context::Context;
 use super::super::jobs::{Job, JobResult};
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::symbol::Symbol;
 use super::super::value::{Message, Value};
 use super::Making;

@@ -1,7 +1,8 @@
 //! `pointer`: a place in data structures that moves along them (`g_traversal.c`).
 
+use super::super::context::Context;
 use super::super::data::Place;
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};

@@ -1,8 +1,9 @@
 //! `array` and its functions over a part of an array (`x_array.c`).
 
 use super::super::arrays::ArrayId;
+use super::super::context::Context;
 use super::super::data::{Datum, FieldKind, Place};
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;

@@ -1,8 +1,9 @@
 //! `scalar define`: a scalar in a box (`x_scalar.c`).
 
+use super::super::context::Context;
 use super::super::data::Place;
 use super::super::globals::Globals;
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::text::TextWord;
 use super::super::value::{Message, Value};

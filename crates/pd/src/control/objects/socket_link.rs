@@ -1,6 +1,6 @@
 //! [`SocketLink`]: what `netsend` and `netreceive` have in common: a socket, what has come by it, and what is sent.
 
-use super::super::object::Context;
+use super::super::context::Context;
 use super::super::text::write_escaped;
 use super::super::value::{Message, Value};
 use crate::file::parse_float;

@@ -1,7 +1,8 @@
 //! `soundfiler`: sound files to arrays, and back (`d_soundfile.c`).
 
+use super::super::context::Context;
 use super::super::jobs::{Job, JobResult, MAX_PARTS};
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;

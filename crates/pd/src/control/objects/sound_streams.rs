@@ -3,9 +3,10 @@
 //! `readsf~` gets pieces of its file, some before it needs them. `writesf~` fills pieces of memory while it computes, and the messages of the next block give
 //! full ones to where files are written, from which they come back empty.
 
+use super::super::context::Context;
 use super::super::job_queue::MAX_JOBS;
 use super::super::jobs::{Job, JobResult};
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::value::{Message, Value};
 use super::Making;
 use super::sound_words::{SoundNames, Words, WriteOptions, raw_format};

@@ -1,6 +1,6 @@
 //! Words of messages about sound files: names, flags, formats (`d_soundfile.c`).
 
-use super::super::object::Context;
+use super::super::context::Context;
 use super::super::symbol::Symbol;
 use super::super::value::Value;
 use crate::disk::{FileName, FileType, ShortText, SoundFormat};

@@ -1,7 +1,8 @@
 //! [`DataSource`]: the text or the array that a box works on, by its name or as a field of a scalar.
 
+use super::super::context::Context;
 use super::super::data::{Datum, FieldKind};
-use super::super::object::{Context, Handled};
+use super::super::object::Handled;
 use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};

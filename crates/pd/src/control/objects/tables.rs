@@ -1,9 +1,10 @@
 //! Reading and writing arrays: `tabread`, `tabread4`, `tabwrite`, and the messages that an array takes.
 
 use super::super::arrays::ArrayId;
+use super::super::context::Context;
 use super::super::data::Place;
 use super::super::globals::Globals;
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::sums;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};

@@ -1,7 +1,8 @@
 //! `textfile` and `qlist`: a text of one's own, line by line or in time (`x_text.c`).
 
+use super::super::context::Context;
 use super::super::jobs::JobResult;
-use super::super::object::{Context, Handled, Object};
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::text::TextWord;
 use super::super::value::{Message, Value};

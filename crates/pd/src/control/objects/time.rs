@@ -1,7 +1,8 @@
 //! Clocks: `delay`, `metro`, `line`, `timer`, `pipe` (`x_time.c`).
 
 use super::super::clocks::UNITS_PER_MS;
-use super::super::object::{Context, Handled, Object};
+use super::super::context::Context;
+use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;

@@ -10,7 +10,7 @@
 //! | `noise` | `noise~` |
 //! | `phases`, `cosine_table` | phases added up, and the table of a cosine |
 //! | `even_sums` | sums of equal steps, all at once |
-//! | `ramps` | messages to signals: `line~`, `vline~`, `sig~` |
+//! | `ramps`, `sample_line` | messages to signals: `line~`, `sig~`; `vline~` |
 //! | `detectors` | signals to messages: `snapshot~`, `env~`, `threshold~` |
 //! | `bonk`, `pique` | `bonk~`: attacks; `pique`: peaks of a spectrum in arrays |
 //! | `fiddle`, `sigmund` | `fiddle~`, `sigmund~`: pitches and sinusoids |
@@ -45,6 +45,7 @@ mod phases;
 mod pique;
 mod poles;
 mod ramps;
+mod sample_line;
 mod sigmund;
 mod table_oscillator;
 

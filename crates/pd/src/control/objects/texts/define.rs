@@ -3,10 +3,11 @@
 use super::super::Making;
 use super::file::TextFile;
 use super::shared::{restored, send_pointer};
+use crate::control::context::Context;
 use crate::control::data::{Datum, Place};
 use crate::control::globals::Globals;
 use crate::control::jobs::JobResult;
-use crate::control::object::{Context, Handled, Object};
+use crate::control::object::{Handled, Object};
 use crate::control::symbol::words;
 use crate::control::text::TextWord;
 use crate::control::value::{Message, Value};

@@ -1,8 +1,8 @@
 //! [`TextFile`]: `read` and `write` of everything that holds a text.
 
 use super::super::Making;
+use crate::control::context::Context;
 use crate::control::jobs::{Job, JobResult};
-use crate::control::object::Context;
 use crate::control::symbol::Symbols;
 use crate::control::text::{TextWord, text_bytes, write_text};
 use crate::control::value::Value;

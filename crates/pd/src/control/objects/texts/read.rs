@@ -3,8 +3,9 @@
 use super::super::glue::to_number;
 use super::super::sources::DataSource;
 use super::shared::{find, line_number, rename};
+use crate::control::context::Context;
 use crate::control::globals::Globals;
-use crate::control::object::{Context, Handled, Object};
+use crate::control::object::{Handled, Object};
 use crate::control::text::{TextWord, line_of};
 use crate::control::value::{Message, Value};
 use crate::state::held;

@@ -3,7 +3,8 @@
 use super::super::Making;
 use super::super::sources::DataSource;
 use super::shared::find;
-use crate::control::object::{Context, Handled, Object};
+use crate::control::context::Context;
+use crate::control::object::{Handled, Object};
 use crate::control::symbol::{Symbol, words};
 use crate::control::text::{TextWord, line_of};
 use crate::control::value::{Message, Value};

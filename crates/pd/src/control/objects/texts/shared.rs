@@ -1,8 +1,9 @@
 //! Words, lines and pointers of a text, for all functions.
 
 use super::super::sources::DataSource;
+use crate::control::context::Context;
 use crate::control::data::Place;
-use crate::control::object::{Context, Handled};
+use crate::control::object::Handled;
 use crate::control::text::TextWord;
 use crate::control::value::{Message, Value};
 

@@ -3,7 +3,8 @@
 use super::super::glue::to_number;
 use super::super::sources::DataSource;
 use super::shared::{find, line_number, rename, restored};
-use crate::control::object::{Context, Handled, Object};
+use crate::control::context::Context;
+use crate::control::object::{Handled, Object};
 use crate::control::text::{TextWord, line_of};
 use crate::control::value::{Message, Value};
 use crate::state::held;
