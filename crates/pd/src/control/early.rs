@@ -11,43 +11,11 @@
 //! [`Object::takes_early`]: super::object::Object::takes_early
 
 use super::delivery::MAX_DEPTH;
+use super::early_message::{EarlyMessage, EarlyWords};
 use super::machine::{MAX_MESSAGES, Machine};
 use super::slot::ObjectSlot;
-use super::symbol::words;
-use super::value::Value;
 use super::wire::{ObjectId, Wire};
-use super::work::{Stored, Work};
-
-/// Words that came before the signals of their block.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum EarlyWords {
-    /// A number.
-    One(f32),
-    /// A list of two numbers, at the left inlet.
-    Two([f32; 2]),
-}
-
-impl EarlyWords {
-    /// Those of a message, if they are numbers.
-    fn of(message: Stored, values: &[Value]) -> Option<Self> {
-        match (message.selector, values) {
-            (words::FLOAT, [Value::Float(number)]) => Some(Self::One(*number)),
-            (words::LIST, [Value::Float(one), Value::Float(two)]) => Some(Self::Two([*one, *two])),
-            _ => None,
-        }
-    }
-}
-
-/// Words that an object of signals has taken early.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct EarlyMessage {
-    /// Number of their block.
-    pub block: u64,
-    /// Logical time at which they came, in milliseconds.
-    pub ms: f64,
-    pub inlet: usize,
-    pub words: EarlyWords,
-}
+use super::work::Work;
 
 /// What became of the messages of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,15 +26,6 @@ pub(crate) enum EarlyTick {
     Done,
     /// One waits for the signals of the blocks before: [`Machine::tick`] goes on with it.
     Waits,
-}
-
-/// A tick whose messages have begun to run early.
-#[derive(Default)]
-pub(super) struct EarlyState {
-    /// Its end, while one of them waits.
-    end: Option<f64>,
-    /// Objects that have taken words in it.
-    takers: Vec<ObjectId>,
 }
 
 /// Objects of signals that take words early in one tick, at most.

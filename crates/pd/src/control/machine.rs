@@ -5,7 +5,7 @@ use super::canvases::Canvases;
 use super::chains::Chains;
 use super::clocks::UNITS_PER_MS;
 use super::copied::Clipboard;
-use super::early::EarlyState;
+use super::early_message::EarlyState;
 use super::globals::Globals;
 use super::layout::Layout;
 use super::midi::MidiParser;

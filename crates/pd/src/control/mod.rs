@@ -34,7 +34,7 @@
 //! | `net` | sockets of objects |
 //! | `machine` | objects, wires, and one tick |
 //! | `delivery` | the stack of messages |
-//! | `early` | messages of blocks whose signals wait |
+//! | `early`, `early_message` | messages of blocks whose signals wait |
 //! | `rules` | messages that a class has no method for |
 //! | `outside` | what comes from outside, and what goes there |
 //! | `results` | results of what objects have asked for |
@@ -61,6 +61,7 @@ mod copied;
 mod data;
 mod delivery;
 mod early;
+mod early_message;
 mod edit;
 mod globals;
 mod job_queue;
@@ -99,7 +100,8 @@ pub(crate) use built::{Built, BuiltBox};
 pub(crate) use clocks::{UNITS_PER_MS, is_now};
 pub(crate) use context::Context;
 pub(crate) use data::{Beside, Data, Datum, FieldKind, Place, fields_of};
-pub(crate) use early::{EarlyMessage, EarlyTick, EarlyWords};
+pub(crate) use early::EarlyTick;
+pub(crate) use early_message::{EarlyMessage, EarlyWords};
 pub(crate) use job_queue::{Jobs, MAX_JOBS};
 pub(crate) use jobs::{Job, JobResult};
 pub use machine::Machine;

@@ -1,7 +1,7 @@
 //! [`Object`]: the contract of an object.
 
 use super::context::Context;
-use super::early::EarlyWords;
+use super::early_message::EarlyWords;
 use super::globals::Globals;
 use super::jobs::JobResult;
 use super::pointer::Pointer;
