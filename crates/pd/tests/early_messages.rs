@@ -164,3 +164,21 @@ fn patches_by_chance_sound_alike_in_all_blocks() {
         "{sounding} of {PATCHES} sound"
     );
 }
+
+#[test]
+fn an_endless_loop_ends_alike_in_all_blocks() {
+    let text = "#N canvas 0 0 9 9 12;\n#X obj 0 0 loadbang;\n#X obj 0 0 delay 60;\n#X obj 0 0 until;\n#X obj 0 0 f;\n#X obj 0 0 + 1;\n\
+                #X obj 0 0 line~;\n#X obj 0 0 dac~ 1;\n#X obj 0 0 metro 20;\n#X obj 0 0 print alive;\n\
+                #X connect 0 0 1 0;\n#X connect 1 0 2 0;\n#X connect 2 0 3 0;\n#X connect 3 0 4 0;\n#X connect 4 0 3 1;\n\
+                #X connect 3 0 5 0;\n#X connect 5 0 6 0;\n#X connect 0 0 7 0;\n#X connect 7 0 8 0;\n";
+    let patch = std::env::temp_dir().join(format!("divisi-endless-{}.pd", std::process::id()));
+    std::fs::write(&patch, text).expect("a file can be written");
+    let expected = rendered(&patch, 1);
+    let found = rendered(&patch, 24);
+    std::fs::remove_file(&patch).expect("ours");
+    let errors = expected.1.iter().filter(|line| line.starts_with("error"));
+    assert_eq!(errors.count(), 1, "{:?}", expected.1);
+    assert!(expected.1.len() > 8, "{:?}", expected.1);
+    assert_eq!(found.1, expected.1);
+    assert!(found.0 == expected.0, "other bits");
+}

@@ -313,14 +313,14 @@ impl Machine {
             false => None,
         };
         let end = end.unwrap_or_else(|| self.globals.clocks.now() + self.tick);
-        while let Some(due) = self.globals.clocks.take_before(end) {
+        // What has waited, or came from outside, may have delivered all messages of the tick: clocks then come in the next one.
+        while self.left > 0
+            && let Some(due) = self.globals.clocks.take_before(end)
+        {
             self.call(due.object, 0, |object, context| {
                 object.clock(due.slot, context)
             });
             self.run();
-            if self.left == 0 {
-                break;
-            }
         }
         self.globals.clocks.advance_to(end);
         self.left = MAX_MESSAGES;
