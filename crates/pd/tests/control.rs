@@ -40,7 +40,7 @@ fn lines<'l>(all: impl Iterator<Item = &'l str>) -> Vec<String> {
         !line.is_empty() && !others.iter().any(|it| line.starts_with(it))
     });
     lines
-        .filter(|line| !line.starts_with("... "))
+        .filter(|line| !line.starts_with("... ") && !line.ends_with("connection failed"))
         .map(str::to_owned)
         .collect()
 }

@@ -183,6 +183,11 @@ impl Machine {
                 "there is no connection from {from} {outlet} to {to} {inlet}"
             ));
         };
+        if connects && self.is_connected(object, port, wire) {
+            return Err(format!(
+                "outlet {outlet} of {from} is connected to inlet {inlet} of {to} already"
+            ));
+        }
         if kind == PortKind::Signal {
             let Some(layout) = &mut self.layout else {
                 return Err(

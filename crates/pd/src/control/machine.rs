@@ -116,6 +116,12 @@ impl Machine {
         u32::try_from(self.objects.len()).expect("boxes are bounded")
     }
 
+    /// Returns true if an outlet is connected to an inlet.
+    pub(super) fn is_connected(&self, from: ObjectId, outlet: usize, to: Wire) -> bool {
+        let wires = self.wires[from.0 as usize].get(outlet);
+        wires.is_some_and(|wires| wires.contains(&to))
+    }
+
     /// Disconnects an outlet; false if there is no such connection.
     pub(super) fn disconnect(&mut self, from: ObjectId, outlet: usize, to: Wire) -> bool {
         let wires = self.wires[from.0 as usize].get_mut(outlet);

@@ -4,6 +4,7 @@ use super::instance::{LoadedObject, ObjectBody};
 use crate::class::PortKind;
 use crate::file::Connection;
 use graph::{Diagnostic, SourceSpan};
+use std::collections::HashSet;
 
 /// Splits connections into those that hold and what is wrong with the others.
 pub(super) fn checked(
@@ -13,8 +14,9 @@ pub(super) fn checked(
 ) -> (Vec<Connection>, Vec<Diagnostic>) {
     let mut wrong = Vec::new();
     let mut hold = Vec::with_capacity(connections.len());
+    let mut known = HashSet::with_capacity(connections.len());
     for connection in connections {
-        match problem(connection, objects) {
+        match problem(connection, objects, &mut known) {
             None => hold.push(*connection),
             Some(Problem::StandIn) => {}
             Some(Problem::Wrong(message)) => {
@@ -32,7 +34,14 @@ enum Problem {
     Wrong(String),
 }
 
-fn problem(connection: &Connection, objects: &[LoadedObject]) -> Option<Problem> {
+/// Box and outlet, box and inlet.
+type Ends = (usize, usize, usize, usize);
+
+fn problem(
+    connection: &Connection,
+    objects: &[LoadedObject],
+    known: &mut HashSet<Ends>,
+) -> Option<Problem> {
     let (from, to) = (&objects[connection.from], &objects[connection.to]);
     let is_stand_in = |o: &LoadedObject| matches!(o.body, ObjectBody::StandIn(_));
     if is_stand_in(from) || is_stand_in(to) {
@@ -61,6 +70,19 @@ fn problem(connection: &Connection, objects: &[LoadedObject]) -> Option<Problem>
             connection.inlet,
             name(to)
         );
+        return Some(Problem::Wrong(message));
+    }
+    let Connection {
+        from: source,
+        outlet,
+        to: target,
+        inlet,
+        ..
+    } = *connection;
+    if !known.insert((source, outlet, target, inlet)) {
+        let (from, to) = (name(from), name(to));
+        let message =
+            format!("outlet {outlet} of `{from}` is connected to inlet {inlet} of `{to}` already");
         return Some(Problem::Wrong(message));
     }
     None
