@@ -4,8 +4,10 @@
 //! |---|---|
 //! | `table` | classes whose ports are always the same |
 //! | `by_arguments` | classes whose ports follow from their arguments |
+//! | `kinds` | kinds of the arguments that a class takes |
 
 mod by_arguments;
+mod kinds;
 mod table;
 
 use crate::file::Atom;
@@ -73,7 +75,7 @@ pub(crate) fn ports_of(name: &str, arguments: &[Atom]) -> Option<Ports> {
 
 /// A mistake in the arguments of a box for which Pd does not make it.
 pub(crate) fn mistake(name: &str, arguments: &[Atom]) -> Option<String> {
-    by_arguments::mistake(name, arguments)
+    kinds::mistake(name, arguments).or_else(|| by_arguments::mistake(name, arguments))
 }
 
 /// Every class of Pd by its full name, sorted.

@@ -183,3 +183,39 @@ fn a_loop_of_signals_is_reported_with_its_boxes() {
     let loaded = load(&folder("loop", &[("main.pd", &broken)]));
     assert!(loaded.diagnostics.is_empty());
 }
+
+#[test]
+fn a_connection_that_is_there_already_is_left_out() {
+    let main = format!(
+        "{HEAD}#X obj 0 0 osc~ 440;\n#X obj 0 0 dac~;\n#X connect 0 0 1 0;\n#X connect 0 0 1 1;\n#X connect 0 0 1 0;\n"
+    );
+    let loaded = load(&folder("twice", &[("main.pd", &main)]));
+    assert_eq!(loaded.root.connections.len(), 2);
+    let [found] = &loaded.diagnostics[..] else {
+        panic!("{:?}", loaded.diagnostics);
+    };
+    assert_eq!(
+        found.message,
+        "outlet 0 of `osc~` is connected to inlet 0 of `dac~` already"
+    );
+    assert_eq!(found.span.line, 6);
+}
+
+#[test]
+fn a_box_with_words_of_another_kind_passes_nothing() {
+    let main =
+        format!("{HEAD}#X obj 0 0 osc~ freq;\n#X obj 0 0 send \\$1;\n#X obj 0 0 text foo;\n");
+    let loaded = load(&folder("kinds", &[("main.pd", &main)]));
+    let messages = Vec::from_iter(loaded.diagnostics.iter().map(|it| it.message.as_str()));
+    assert_eq!(
+        messages,
+        [
+            "`osc~` takes a number as argument 1, not `freq`",
+            "`text` has no function `foo`"
+        ]
+    );
+    assert!(matches!(
+        loaded.root.objects[0].body,
+        ObjectBody::StandIn(_)
+    ));
+}
