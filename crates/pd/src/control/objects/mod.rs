@@ -8,6 +8,7 @@
 //! | `clones` | the two sides of `clone` |
 //! | `expr` | `expr` |
 //! | `fields` | fields of scalars |
+//! | `file_names` | `makefilename` |
 //! | `formats` | OSC and FUDI: messages as bytes |
 //! | `handles` | `file handle` |
 //! | `host` | what asks the host, or keeps for it |
@@ -16,7 +17,7 @@
 //! | `lists` | `list` and its functions |
 //! | `math` | arithmetic on numbers |
 //! | `midi` | `notein`, `ctlin`, …, `noteout`, `ctlout`, … |
-//! | `names` | `send`, `receive`, `value`, `makefilename`, `print` |
+//! | `names` | `send`, `receive`, `value`, `print` |
 //! | `network`, `socket_link` | `netsend`, `netreceive` |
 //! | `notes` | `poly`, `makenote`, `stripnote` |
 //! | `packing` | `pack`, `unpack` |
@@ -38,6 +39,7 @@ mod choice;
 mod clones;
 pub(crate) mod expr;
 mod fields;
+mod file_names;
 mod formats;
 mod glue;
 mod gui;
@@ -122,6 +124,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
         .or_else(|| math::make(making))
         .or_else(|| midi::make(making))
         .or_else(|| names::make(making))
+        .or_else(|| file_names::make(making))
         .or_else(|| network::make(making))
         .or_else(|| notes::make(making))
         .or_else(|| packing::make(making))

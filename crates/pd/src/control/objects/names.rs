@@ -1,13 +1,12 @@
-//! `send`, `receive`, `value`, `makefilename`, `print`.
+//! `send`, `receive`, `value`, `print`.
 
 use super::super::context::Context;
 use super::super::object::{Handled, Object};
-use super::super::symbol::{Symbol, Symbols, words};
+use super::super::symbol::{Symbol, words};
 use super::super::text::write_escaped;
 use super::super::value::{Message, Value};
 use super::{Making, Passage};
 use crate::state::held;
-use std::fmt::Write;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -19,11 +18,6 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             // `expr` knows the names of which there is a box.
             making.globals.values.entry(name).or_insert(0.0);
             Box::new(Shared(name))
-        }
-        "makefilename" => {
-            let format = making.symbol(0);
-            let text = format.map_or("file.%d", |symbol| making.globals.symbols.text(symbol));
-            Box::new(FileName(text.to_owned()))
         }
         "print" => Box::new(Print::new(making)),
         _ => return None,
@@ -67,8 +61,8 @@ impl Object for Send {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values {
-            [Value::Symbol(symbol)] => self.0 = *symbol,
+        match message.one_value() {
+            Some(Value::Symbol(symbol)) => self.0 = symbol,
             _ => return Handled::No,
         }
         Handled::Yes
@@ -109,108 +103,8 @@ impl Object for Shared {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values {
-            [Value::Symbol(symbol)] => self.0 = *symbol,
-            _ => return Handled::No,
-        }
-        Handled::Yes
-    }
-}
-
-/// A text with one place for a value.
-struct FileName(String);
-
-impl FileName {
-    fn output(&self, value: Option<Value>, context: &mut Context<'_>) -> Handled {
-        let symbol = context.symbols().intern_with(|symbols, text| match value {
-            Some(value) => format_one(&self.0, value, symbols, text),
-            None => text.push_str(&self.0),
-        });
-        context.send_value(0, Value::Symbol(symbol));
-        Handled::Yes
-    }
-}
-
-/// Replaces the first `%d`, `%s`, `%f`, `%g` and the like, with flags and width.
-fn format_one(format: &str, value: Value, symbols: &Symbols, to: &mut String) {
-    let spec = format.split_once('%').and_then(|(before, spec)| {
-        let end = spec.find(|c: char| c.is_ascii_alphabetic())?;
-        Some((before, spec.split_at(end)))
-    });
-    let Some((before, (flags, rest))) = spec else {
-        return to.push_str(format);
-    };
-    to.push_str(before);
-    let from = to.len();
-    let (width, precision) = flags.split_once('.').unwrap_or((flags, ""));
-    let places = precision.parse::<usize>().unwrap_or(6).min(60);
-    // A `String` takes all.
-    let _ = write_value(&rest[..1], places, value, symbols, to);
-    let is_zero_padded = width.starts_with('0');
-    let is_left = width.starts_with('-');
-    let width = width.trim_start_matches(['0', '-', '+', ' ']);
-    let width = width.parse::<usize>().unwrap_or(0).min(1000);
-    let missing = width.saturating_sub(to[from..].chars().count());
-    let (at, pad) = match (is_zero_padded, is_left) {
-        (true, _) => (from + usize::from(to[from..].starts_with('-')), '0'),
-        (_, true) => (to.len(), ' '),
-        _ => (from, ' '),
-    };
-    for _ in 0..missing {
-        to.insert(at, pad);
-    }
-    to.push_str(&rest[1..]);
-}
-
-/// Writes a value by a letter of C's `printf`.
-fn write_value(
-    letter: &str,
-    places: usize,
-    value: Value,
-    symbols: &Symbols,
-    to: &mut String,
-) -> std::fmt::Result {
-    let number = f64::from(value.number());
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "as C casts it; larger ones saturate"
-    )]
-    let whole = number as i64;
-    match letter {
-        "d" | "i" | "u" => write!(to, "{whole}"),
-        "c" => {
-            to.extend(u32::try_from(whole).ok().and_then(char::from_u32));
-            Ok(())
-        }
-        "x" => write!(to, "{whole:x}"),
-        "X" => write!(to, "{whole:X}"),
-        "o" => write!(to, "{whole:o}"),
-        "f" | "F" => write!(to, "{number:.places$}"),
-        _ => value.write(symbols, to),
-    }
-}
-
-impl Object for FileName {
-    held!(tuple text);
-
-    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
-        self.output(None, context)
-    }
-
-    fn float(&mut self, number: f32, context: &mut Context<'_>) -> Handled {
-        self.output(Some(Value::Float(number)), context)
-    }
-
-    fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
-        self.output(Some(Value::Symbol(symbol)), context)
-    }
-
-    fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
-        match (message.selector, message.values) {
-            (words::SET, [Value::Symbol(symbol), ..]) => {
-                self.0.clear();
-                self.0.push_str(context.symbols().text(*symbol));
-            }
+        match message.one_value() {
+            Some(Value::Symbol(symbol)) => self.0 = symbol,
             _ => return Handled::No,
         }
         Handled::Yes
