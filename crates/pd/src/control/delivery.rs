@@ -395,14 +395,10 @@ fn reverse(sent: &mut [Entry], keep: u32) {
     sent.iter_mut().for_each(|entry| entry.keep = keep);
 }
 
-/// Selector that Pd names where nothing takes a message: of a list the kind of its first word, which was tried last.
+/// Selector that Pd names where nothing takes a message: of a list at a left inlet the kind of its first word, which was tried last.
 fn refused(inlet: u32, Message { selector, values }: Message<'_>) -> Symbol {
-    let tried = match inlet {
-        0 => &values[..values.len().min(1)],
-        _ => values,
-    };
-    match selector {
-        words::LIST => Message::of_list(tried).selector,
+    match (inlet, selector) {
+        (0, words::LIST) => Message::of_list(&values[..values.len().min(1)]).selector,
         _ => selector,
     }
 }

@@ -159,6 +159,13 @@ pub(crate) trait Object: Send + Sync {
         usize::MAX
     }
 
+    /// Returns true if a list of one number is a list for it, and not a number for its inlet.
+    ///
+    /// Real-time: hot.
+    fn takes_short_lists(&self) -> bool {
+        false
+    }
+
     /// Returns true if it takes these words at an inlet also before the signals of earlier blocks are computed: they change nothing but what it
     /// holds, by [`Object::take_early`], nobody hears of it before its block, and [`Object::joins`] says the same with them.
     ///

@@ -68,6 +68,7 @@ pub(super) fn message_to_inlet(
 ) -> Handled {
     if (inlet, message.selector) == (0, words::LIST) {
         if let [Value::Float(number)] = message.values
+            && !object.takes_short_lists()
             && set(0, *number)
         {
             // A number in Pd too, also for boxes that pass lists on.
@@ -90,19 +91,36 @@ fn other_to_inlet(
     message: Message<'_>,
     context: &mut Context<'_>,
 ) -> Handled {
-    let number = match (message.selector, message.values) {
-        (words::FLOAT, []) => Some(0.0),
-        (words::FLOAT, [Value::Float(number), ..]) | (words::LIST, [Value::Float(number)]) => {
-            Some(*number)
-        }
-        _ => None,
+    let message = match (message.selector, message.values) {
+        (words::SYMBOL, [] | [Value::Float(_) | Value::Pointer(_), ..]) => Message {
+            values: &[Value::Symbol(words::EMPTY)],
+            ..message
+        },
+        _ => message,
     };
-    if number.is_some_and(|number| set(inlet, number)) {
+    if message
+        .one_number()
+        .is_some_and(|number| set(inlet, number))
+    {
         return Handled::Yes;
     }
     match inlet {
         0 => to_left_inlet(object, message, context),
-        _ => object.cold(inlet, message, context),
+        _ => match (object.cold(inlet, message, context), message.values) {
+            // An empty list is a bang where nothing else is expected.
+            (Handled::No, []) if message.selector == words::LIST => {
+                let selector = words::BANG;
+                object.cold(
+                    inlet,
+                    Message {
+                        selector,
+                        ..message
+                    },
+                    context,
+                )
+            }
+            (handled, _) => handled,
+        },
     }
 }
 

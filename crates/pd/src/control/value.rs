@@ -62,6 +62,11 @@ pub(crate) struct Message<'m> {
     pub values: &'m [Value],
 }
 
+/// Returns true for two numbers, symbols or pointers.
+pub(crate) fn is_same_type(one: &Value, other: &Value) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other)
+}
+
 impl<'m> Message<'m> {
     /// A list of any length, as what Pd makes of it: an empty one is a bang, one of a single value that value.
     pub(crate) fn of_list(values: &'m [Value]) -> Self {
@@ -78,9 +83,9 @@ impl<'m> Message<'m> {
     /// Words as a message box sends them: the selector first, unless they begin with a number.
     pub(crate) fn of_words(words: &'m [Value]) -> Self {
         match words {
-            [Value::Symbol(selector), values @ ..] => match (*selector, values) {
-                (words::LIST, values) => Self::of_list(values),
-                (selector, values) => Self { selector, values },
+            [Value::Symbol(selector), values @ ..] => Self {
+                selector: *selector,
+                values,
             },
             values => Self::of_list(values),
         }
@@ -98,10 +103,38 @@ impl<'m> Message<'m> {
         (!types.contains(&self.selector)).then_some(Value::Symbol(self.selector))
     }
 
-    /// The first word, if it is a number.
+    /// The value that an inlet takes which holds one: a number, a symbol or a pointer, also as a list of nothing else.
+    pub(crate) fn one_value(&self) -> Option<Value> {
+        match (self.selector, self.values) {
+            (words::FLOAT, [value @ Value::Float(_), ..])
+            | (words::SYMBOL, [value @ Value::Symbol(_), ..])
+            | (words::POINTER, [value @ Value::Pointer(_), ..])
+            | (words::LIST, [value]) => Some(*value),
+            (words::FLOAT, []) => Some(Value::Float(0.0)),
+            _ => None,
+        }
+    }
+
+    /// As [`one_value`](Self::one_value), also the first of a list.
+    pub(crate) fn first_value(&self) -> Option<Value> {
+        match (self.selector, self.values) {
+            (words::LIST, [value, ..]) => Some(*value),
+            _ => self.one_value(),
+        }
+    }
+
+    /// The number that an inlet takes which holds one.
+    pub(crate) fn one_number(&self) -> Option<f32> {
+        match self.one_value() {
+            Some(Value::Float(number)) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The number that an inlet takes which calls a method of Pd's: also the first of a list.
     pub(crate) fn first_number(&self) -> Option<f32> {
-        match self.values.first() {
-            Some(Value::Float(number)) => Some(*number),
+        match (self.selector, self.values) {
+            (words::FLOAT | words::LIST, [Value::Float(number), ..]) => Some(*number),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use super::super::arrays::Arrays;
 use super::super::context::Context;
 use super::super::object::{Handled, Object};
-use super::super::symbol::Symbol;
+use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
 use crate::expression::{
@@ -182,8 +182,11 @@ impl Object for Expr {
     }
 
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(value) if set(&self.program, &mut self.inlets, inlet, *value) => Handled::Yes,
+        if (message.selector, message.values.len()) == (words::LIST, 0) {
+            return Handled::Yes;
+        }
+        match message.first_value() {
+            Some(value) if set(&self.program, &mut self.inlets, inlet, value) => Handled::Yes,
             _ => Handled::No,
         }
     }

@@ -328,20 +328,6 @@ impl FudiFormat {
 impl Object for FudiFormat {
     held!(; not has_end, text);
 
-    fn bang(&mut self, context: &mut Context<'_>) -> Handled {
-        self.write(
-            Message {
-                selector: words::BANG,
-                values: &[],
-            },
-            context,
-        )
-    }
-
-    fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        self.write(Message::of_list(values), context)
-    }
-
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         self.write(message, context)
     }

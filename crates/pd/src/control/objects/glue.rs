@@ -2,6 +2,7 @@
 
 use super::super::context::Context;
 use super::super::object::{Handled, Object};
+use super::super::pointer::Pointer;
 use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value};
 use super::Making;
@@ -95,12 +96,19 @@ impl Object for Loadbang {
 
 /// A number at a right inlet; anything else is not understood.
 pub(super) fn to_number(message: Message<'_>, number: &mut f32) -> Handled {
-    match (message.selector, message.values) {
-        (words::FLOAT | words::LIST, [Value::Float(value), ..]) => *number = *value,
-        (words::LIST, [Value::Symbol(_), ..]) => *number = 0.0,
-        // Pd sends a bang to a right inlet nowhere.
-        _ => return Handled::No,
-    }
+    set_to(message.one_number(), number)
+}
+
+/// A number, or the first of several, at a right inlet.
+pub(super) fn to_first_number(message: Message<'_>, number: &mut f32) -> Handled {
+    set_to(message.first_number(), number)
+}
+
+fn set_to(found: Option<f32>, number: &mut f32) -> Handled {
+    let Some(found) = found else {
+        return Handled::No;
+    };
+    *number = found;
     Handled::Yes
 }
 
@@ -189,17 +197,24 @@ impl Object for SymbolBox {
         Handled::Yes
     }
 
+    fn float(&mut self, _: f32, context: &mut Context<'_>) -> Handled {
+        self.symbol(words::FLOAT, context)
+    }
+
     fn symbol(&mut self, symbol: Symbol, context: &mut Context<'_>) -> Handled {
         self.0 = symbol;
         self.bang(context)
     }
 
+    fn pointer(&mut self, _: Pointer, context: &mut Context<'_>) -> Handled {
+        self.symbol(words::POINTER, context)
+    }
+
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        match values.first() {
-            None => self.bang(context),
-            Some(Value::Symbol(symbol)) => self.symbol(*symbol, context),
-            Some(Value::Float(_)) => self.symbol(words::FLOAT, context),
-            Some(Value::Pointer(_)) => self.symbol(words::POINTER, context),
+        match values {
+            [] => self.bang(context),
+            [Value::Symbol(symbol)] => self.symbol(*symbol, context),
+            _ => self.symbol(words::LIST, context),
         }
     }
 
@@ -208,10 +223,10 @@ impl Object for SymbolBox {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        self.0 = match message.values {
-            [Value::Symbol(symbol)] if message.selector == words::SYMBOL => *symbol,
-            _ => message.selector,
+        let Some(Value::Symbol(symbol)) = message.one_value() else {
+            return Handled::No;
         };
+        self.0 = symbol;
         Handled::Yes
     }
 }

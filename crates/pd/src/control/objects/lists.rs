@@ -156,10 +156,7 @@ impl Object for Store {
                         self.kept.splice(at..at, values.iter().copied());
                     }
                 }
-                _ => {
-                    return context
-                        .with_list(message, |values, context| self.list(values, context));
-                }
+                _ => return Handled::No,
             },
         }
         Handled::Yes
@@ -271,6 +268,8 @@ impl Object for ToSymbol {
             reason = "a byte"
         )]
         let bytes = values.iter().map(|value| value.number() as i32 as u8);
+        // A text of Pd ends there.
+        let bytes = bytes.take_while(|byte| *byte != 0);
         self.bytes.clear();
         self.bytes.extend(bytes);
         let symbol = context.symbols().intern_with(|_, text| {

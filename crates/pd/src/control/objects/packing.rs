@@ -162,8 +162,8 @@ impl Object for Pack {
     }
 
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(value) if self.set(inlet, *value) => Handled::Yes,
+        match message.one_value() {
+            Some(value) if self.set(inlet, value) => Handled::Yes,
             _ => Handled::No,
         }
     }

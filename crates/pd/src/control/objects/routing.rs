@@ -3,7 +3,7 @@
 use super::super::context::Context;
 use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
-use super::super::value::{Message, Value};
+use super::super::value::{Message, Value, is_same_type};
 use super::Making;
 use crate::state::held;
 
@@ -194,11 +194,18 @@ impl Object for Route {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(value) => self.cases[0] = *value,
-            None => return Handled::No,
+        to_case(message, &mut self.cases[0])
+    }
+}
+
+/// A number for a case that is one, else a symbol.
+fn to_case(message: Message<'_>, case: &mut Value) -> Handled {
+    match message.one_value() {
+        Some(value) if is_same_type(case, &value) => {
+            *case = value;
+            Handled::Yes
         }
-        Handled::Yes
+        _ => Handled::No,
     }
 }
 
@@ -249,10 +256,6 @@ impl Object for Select {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(value) => self.cases[0] = *value,
-            None => return Handled::No,
-        }
-        Handled::Yes
+        to_case(message, &mut self.cases[0])
     }
 }

@@ -4,9 +4,9 @@ use super::super::clocks::UNITS_PER_MS;
 use super::super::context::Context;
 use super::super::object::{Handled, Object};
 use super::super::symbol::{Symbol, words};
-use super::super::value::{Message, Value};
+use super::super::value::{Message, Value, is_same_type};
 use super::Making;
-use super::glue::to_number;
+use super::glue::{to_first_number, to_number};
 use crate::state::{Held, StateReader, StateWriter, Unfit, held};
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
@@ -112,7 +112,7 @@ impl Object for Delay {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        let handled = to_number(message, &mut self.1);
+        let handled = to_first_number(message, &mut self.1);
         self.1 = self.1.max(0.0);
         handled
     }
@@ -185,7 +185,7 @@ impl Object for Metro {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        to_number(message, &mut self.period)
+        to_first_number(message, &mut self.period)
     }
 }
 
@@ -299,7 +299,7 @@ impl Object for Line {
         match inlet {
             1 => {
                 self.is_time_given = true;
-                to_number(message, &mut self.next_over)
+                to_first_number(message, &mut self.next_over)
             }
             _ => {
                 let handled = to_number(message, &mut self.grain);
@@ -423,12 +423,15 @@ impl Pipe {
         Some(slot)
     }
 
-    fn set(&mut self, at: usize, value: Value) {
-        match (self.is_symbol.get(at), value) {
-            (Some(true), Value::Symbol(_)) | (Some(false), Value::Float(_)) => {
-                self.values[at] = value
+    /// Sets a value to a word. One of another kind is 0, or the name of its kind.
+    fn set(&mut self, at: usize, word: Value) {
+        match (self.is_symbol.get(at), word) {
+            (Some(true), Value::Symbol(_)) => self.values[at] = word,
+            (Some(true), word) => {
+                self.values[at] = Value::Symbol(Message::of_list(&[word]).selector)
             }
-            _ => {}
+            (Some(false), word) => self.values[at] = Value::Float(word.number()),
+            (None, _) => {}
         }
     }
 }
@@ -438,8 +441,12 @@ impl Object for Pipe {
 
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         // One more word than there are values is a new delay.
-        if let Some(Value::Float(delay)) = values.get(self.values.len()) {
-            self.delay = *delay;
+        match values.get(self.values.len()) {
+            Some(Value::Float(delay)) => self.delay = *delay,
+            Some(_) => context.print_with(|_, line| {
+                line.write_str("error: pipe: symbol or pointer in time inlet")
+            }),
+            None => {}
         }
         for (at, value) in values.iter().enumerate() {
             self.set(at, *value);
@@ -492,10 +499,10 @@ impl Object for Pipe {
     }
 
     fn cold(&mut self, inlet: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        match message.values.first() {
-            Some(Value::Float(delay)) if inlet == self.values.len() => self.delay = *delay,
-            Some(value) => self.set(inlet, *value),
-            None => return Handled::No,
+        match (message.one_value(), self.values.get(inlet)) {
+            (Some(Value::Float(delay)), None) => self.delay = delay,
+            (Some(value), Some(held)) if is_same_type(&value, held) => self.set(inlet, value),
+            _ => return Handled::No,
         }
         Handled::Yes
     }

@@ -1,7 +1,7 @@
 //! One or two signals to one (`d_arithmetic.c`, `d_math.c`).
 
 use super::functions::{RootTables, exp, ln, mtof, wrap};
-use crate::control::{Context, Handled, Making, Message, Object, Value};
+use crate::control::{Context, Handled, Making, Message, Object};
 use crate::signal::loops::{map_by_table, map_each, zip_each};
 use crate::signal::{Arithmetic, Inlets, Operation, SignalWorld};
 use crate::state::held;
@@ -80,9 +80,9 @@ impl<F: Fn(f32, f32) -> f32 + Send + Sync> Object for Binary<F> {
 }
 
 /// A number for a right inlet that has one.
-fn set(message: Message<'_>, number: Option<&mut f32>) -> Handled {
-    match (message.values.first(), number) {
-        (Some(Value::Float(value)), Some(number)) => *number = *value,
+pub(super) fn set(message: Message<'_>, number: Option<&mut f32>) -> Handled {
+    match (message.one_number(), number) {
+        (Some(value), Some(number)) => *number = value,
         _ => return Handled::No,
     }
     Handled::Yes

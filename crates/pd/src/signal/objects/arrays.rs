@@ -1,7 +1,7 @@
 //! Reading and writing arrays (`d_array.c`).
 
+use super::arithmetic;
 use super::cubic::{CubicRun, RUN, floor, index};
-use super::filters;
 use super::ramps::is_odd;
 use super::table_oscillator::TableOscillator;
 use crate::control::{Context, Handled, Making, Message, Object, Symbol, Value, words};
@@ -95,7 +95,7 @@ impl Object for Read4 {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        filters::set(message, &mut self.onset)
+        arithmetic::set(message, Some(&mut self.onset))
     }
 
     fn perform(

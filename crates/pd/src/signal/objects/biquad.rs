@@ -151,6 +151,10 @@ impl Object for Biquad {
         (self.last, self.before) = (last, before);
     }
 
+    fn takes_short_lists(&self) -> bool {
+        true
+    }
+
     fn list(&mut self, values: &[Value], _: &mut Context<'_>) -> Handled {
         let mut numbers = [0.0; 5];
         for (number, value) in numbers.iter_mut().zip(values) {

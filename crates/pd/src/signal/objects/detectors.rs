@@ -319,7 +319,10 @@ impl Object for Threshold {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        self.is_high = message.number() != 0.0;
+        let Some(number) = message.first_number() else {
+            return Handled::No;
+        };
+        self.is_high = number != 0.0;
         self.wait_ms = 0.0;
         Handled::Yes
     }

@@ -90,10 +90,8 @@ impl Common {
     }
 
     fn cold(&mut self, inlet: usize, message: Message<'_>) -> Handled {
-        match message.values.first() {
-            Some(value) if expr::set(&self.program, &mut self.inlets, inlet, *value) => {
-                Handled::Yes
-            }
+        match message.first_value() {
+            Some(value) if expr::set(&self.program, &mut self.inlets, inlet, value) => Handled::Yes,
             _ => Handled::No,
         }
     }

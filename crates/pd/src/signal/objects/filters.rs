@@ -31,7 +31,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     })
 }
 
-/// A number for a right inlet.
+/// A number, or the first of several, for a right inlet.
 pub(super) fn set(message: Message<'_>, to: &mut f32) -> Handled {
     let Some(number) = message.first_number() else {
         return Handled::No;

@@ -1,7 +1,7 @@
 //! Messages to signals: `sig~`, `line~`; and `samplerate~` (`d_ctl.c`).
 
+use super::arithmetic::set;
 use super::even_sums;
-use super::filters::set;
 use super::sample_line::SampleLine;
 use crate::control::{Context, EarlyWords, Handled, Making, Message, Object, Value, words};
 use crate::signal::{Inlets, RowFormat, SignalWorld};
@@ -122,7 +122,7 @@ impl Object for Line {
     }
 
     fn cold(&mut self, _: usize, message: Message<'_>, _: &mut Context<'_>) -> Handled {
-        set(message, &mut self.next_ms)
+        set(message, Some(&mut self.next_ms))
     }
 
     fn anything(&mut self, message: Message<'_>, _: &mut Context<'_>) -> Handled {

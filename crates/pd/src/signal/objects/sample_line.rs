@@ -1,7 +1,7 @@
 //! `vline~`: ramps that begin and end between samples (`d_ctl.c`).
 
+use super::arithmetic::set;
 use super::even_sums;
-use super::filters::set;
 use super::ramps::is_odd;
 use crate::control::{Context, EarlyWords, Handled, Message, Object, Value, words};
 use crate::signal::loops::RUN;
@@ -254,7 +254,7 @@ impl Object for SampleLine {
             1 => &mut self.next_ms,
             _ => &mut self.delay_ms,
         };
-        set(message, ms)
+        set(message, Some(ms))
     }
 
     fn perform(&mut self, _: &Inlets<'_>, outlets: &mut [Box<[f32]>], world: &mut SignalWorld<'_>) {
