@@ -66,6 +66,9 @@ pub(crate) fn check(mut file: &File, path: &Path) -> Result<ChunkInfo, MediaErro
         max_frames: scan.end.saturating_mul(MAX_FRAMES_PER_BYTE),
         ..ChunkInfo::default()
     };
+    if scan.end == 0 {
+        return Err(scan.damaged("it is empty".into()));
+    }
     if scan.end >= 12 {
         file.read_exact(&mut head).map_err(transfer)?;
         match &head[..4] {
@@ -128,7 +131,11 @@ impl ChunkScan<'_> {
                 b"ds64" if size >= 28 => self.read_large_sizes()?,
                 name if size > MAX_CHUNK_BYTES || at > self.end + 1 => {
                     let name = name.escape_ascii();
-                    return Err(self.damaged(format!("its chunk \"{name}\" claims {size} bytes")));
+                    let what = match size > MAX_CHUNK_BYTES {
+                        true => format!("its chunk \"{name}\" claims {size} bytes"),
+                        false => format!("it ends within its chunk \"{name}\", before the samples"),
+                    };
+                    return Err(self.damaged(what));
                 }
                 b"fmt " if size >= 16 => self.check_format(begin, size)?,
                 _ => {}

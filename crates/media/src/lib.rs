@@ -1,7 +1,7 @@
 //! Sound files in and out, and from one sample rate to another.
 //!
 //! Takes paths, gives a [`Reader`] of WAV, AIFF and FLAC, a [`ResamplingReader`] of one at any rate, a whole [`Sound`] in
-//! memory, the [`SampleInfo`] of a WAV, a [`Writer`] of WAV and RF64, and the [`Resampler`] beneath.
+//! memory, the [`SampleInfo`] of a WAV or AIFF, a [`Writer`] of WAV and RF64, and the [`Resampler`] beneath.
 //!
 //! ```text
 //!  file ── chunks (limits) ── Reader ── ResamplingReader ── Sound          Writer ── file.wav

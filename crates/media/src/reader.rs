@@ -69,7 +69,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader, MediaError> {
             (FormatOptions::default(), MetadataOptions::default());
         symphonia::default::get_probe().probe(&hint, source, format_options, metadata_options)
     })
-    .map_err(|error| open_error(&path, error))?;
+    .map_err(|error| open_error(&path, error, "it does not begin as one"))?;
     Reader::new(path, format, &info)
 }
 
@@ -128,7 +128,7 @@ impl Reader {
         let options = AudioDecoderOptions::default();
         let decoder =
             catch_panic(|| symphonia::default::get_codecs().make_audio_decoder(codec, &options))
-                .map_err(|error| open_error(&path, error))?;
+                .map_err(|error| open_error(&path, error, "its coding is unknown"))?;
         Ok(Self {
             path,
             rate,
@@ -351,13 +351,16 @@ impl Reader {
     }
 }
 
-fn open_error(path: &Path, error: Error) -> MediaError {
+/// `unsupported` says what the parser does not know.
+fn open_error(path: &Path, error: Error, unsupported: &str) -> MediaError {
     match error {
         Error::IoError(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => MediaError::Damaged(
             path.to_path_buf(),
             "it ends before the samples begin".into(),
         ),
         Error::IoError(error) => MediaError::Io(path.to_path_buf(), error),
+        // The parser's words for it are of its own parts.
+        Error::Unsupported(_) => MediaError::UnknownFormat(path.to_path_buf(), unsupported.into()),
         error => MediaError::UnknownFormat(path.to_path_buf(), error.to_string()),
     }
 }

@@ -1,6 +1,7 @@
 //! Files read back as they were written, in every format, from any frame; and hostile files are refused.
 
 mod kit;
+mod sample_info;
 
 use divisi_media as media;
 
@@ -399,51 +400,6 @@ fn a_sound_is_loaded_once() {
     assert!(Arc::ptr_eq(&one, &load(48_000, 100).unwrap()));
     assert!(!Arc::ptr_eq(&one, &load(44_100, 100).unwrap()));
     assert!(load(48_000, 2).is_none() && load(96_000, 2).is_none());
-}
-
-#[test]
-fn a_wav_says_its_key_and_its_loop() {
-    let folder = Folder::new("sample-info");
-    let path = folder.file("s.wav");
-    wav(&path, 1, SampleFormat::I16, &[0.5; 101]);
-    assert_eq!(
-        media::sample_info(&path).unwrap(),
-        media::SampleInfo::default()
-    );
-    let numbers = [0, 0, 20_833, 69, 0, 0, 0, 1, 0, 0, 0, 10, 90, 0, 0];
-    let chunk = |size: u32| {
-        let numbers = numbers.iter().flat_map(|number: &u32| number.to_le_bytes());
-        [
-            b"smpl".to_vec(),
-            size.to_le_bytes().into(),
-            numbers.collect(),
-        ]
-        .concat()
-    };
-    let sound = std::fs::read(&path).unwrap();
-    let info = |bytes: Vec<u8>| media::sample_info(folder.with("t.wav", &bytes)).unwrap();
-    let want = media::SampleInfo {
-        key: Some(69.0),
-        cycle: Some((10, 91)),
-    };
-    assert_eq!(info([&sound[..], &chunk(60)].concat()), want);
-    // Before the samples too, and where the chunk claims more than the file has.
-    assert_eq!(
-        info([&sound[..12], &chunk(60), &sound[12..]].concat()),
-        want
-    );
-    assert_eq!(info([&sound[..], &chunk(u32::MAX)].concat()), want);
-    // The chunk of another file, and files that end anywhere.
-    assert_eq!(
-        info([b"FORM", &sound[4..], &chunk(60)].concat()),
-        media::SampleInfo::default()
-    );
-    let whole = [&sound[..], &chunk(60)].concat();
-    for length in 0..whole.len() {
-        let info = info(whole[..length].to_vec());
-        assert!(info.key.is_none_or(|key| key == 69.0), "{length}");
-    }
-    assert!(media::sample_info(folder.file("none.wav")).is_err());
 }
 
 #[test]
