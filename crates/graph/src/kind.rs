@@ -261,6 +261,8 @@ pub enum KindPicture {
     Transfer(i32, i32),
     /// Level of the output over level of the input, for a sine of 1 kHz.
     Levels,
+    /// The same for a sine of so many hertz.
+    LevelsAt(u32),
     /// Its outputs over time, for a step up and down at its first input and pulses at its second.
     Step,
     /// Phase over frequency: of its output beside its input, or of further outputs beside the first.
@@ -271,6 +273,12 @@ pub enum KindPicture {
     Glide,
     /// Its outputs over twelve seconds, for strokes of noise half a second apart at its first input.
     Strokes,
+    /// Its outputs over two seconds, for a note of one second (C4) at its event input, if it has one.
+    Note,
+    /// Its outputs over the first of these parameters that changes them, for each of its audio inputs alone.
+    Sweep(&'static [&'static str]),
+    /// What these gauges of it show over ten seconds, for a sine of three levels at its first input.
+    Gauges(&'static [&'static str]),
 }
 
 /// One kind of node.

@@ -53,7 +53,7 @@ pub(crate) fn kind() -> Kind {
     Kind {
         params,
         typical_ns: 1800,
-        picture: KindPicture::Response,
+        picture: KindPicture::LevelsAt(7000),
         ..Kind::effect("deesser", "Reduces high frequencies while they are loud.")
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn kind() -> Kind {
             channels(),
         ],
         typical_ns: 250,
-        picture: graph::KindPicture::Transfer(-2, 2),
+        picture: graph::KindPicture::Sweep(&["position"]),
         ..Kind::effect("crossfade", "From one input to another.")
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn kind() -> Kind {
         params: vec![channels()],
         duplicable: false,
         typical_ns: 2500,
-        picture: graph::KindPicture::Response,
+        picture: graph::KindPicture::Gauges(&["momentary", "short", "integrated", "true_peak"]),
         ..Kind::effect(
             "loudness",
             "Shows loudness (EBU R 128), true peak and correlation.",

@@ -47,6 +47,7 @@ pub(crate) fn kind() -> Kind {
         ],
         duplicable: false,
         typical_ns: 240,
+        picture: graph::KindPicture::Gauges(&["peak", "rms", "hold"]),
         ..Kind::effect("meter", "Shows peak and RMS, and passes the sound on.")
     }
 }

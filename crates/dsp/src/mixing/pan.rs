@@ -38,6 +38,7 @@ pub(crate) fn kind() -> Kind {
         layout_outputs: Some(vec![PortSpec::audio("out")]),
         params: vec![PAN.param(), split(), AZIMUTH.param(), ELEVATION.param()],
         typical_ns: 80,
+        picture: graph::KindPicture::Sweep(&["pan", "azimuth"]),
         ..Kind::new(
             "pan",
             "One channel between two, or in a direction of a layout.",

@@ -77,7 +77,7 @@ pub(crate) fn kind() -> Kind {
         params,
         typical_ns: 3000,
         duplicable: false,
-        picture: KindPicture::Waveform,
+        picture: KindPicture::Note,
         ..Kind::new("grains", "A granular player of a sound file.")
     }
 }

@@ -1,4 +1,4 @@
-//! [`unit_picture`]: what a unit does, as a plot: its response, its waveform, its curve or its step.
+//! [`unit_picture`]: what a unit does, as a plot: its response, its waveform, its curve, its step, or what its gauges show.
 //!
 //! The unit plays in an engine of its own, offline at 48 kHz, with the device's inputs as its audio inputs. So a picture shows
 //! what a session would give.
@@ -42,12 +42,16 @@ fn plot_of(bench: &UnitBench) -> Result<LinePlot, UnitPictureError> {
     match bench.picture {
         KindPicture::Response => bench.response(),
         KindPicture::Transfer(from, to) => bench.transfer((from, to)),
-        KindPicture::Levels => bench.levels(),
+        KindPicture::Levels => bench.levels(1000),
+        KindPicture::LevelsAt(hz) => bench.levels(hz),
         KindPicture::Step => bench.step(),
         KindPicture::Strokes => bench.strokes(),
         KindPicture::Phase => bench.phase(),
         KindPicture::Tone => bench.tone(),
         KindPicture::Glide => bench.glide(),
+        KindPicture::Note => bench.note(),
+        KindPicture::Sweep(params) => bench.sweep(params),
+        KindPicture::Gauges(names) => bench.gauges(names),
         KindPicture::Waveform | KindPicture::ByPorts => bench.waveform(),
     }
 }
@@ -84,7 +88,7 @@ mod tests {
         let notes = values(plot_of(&bench("mtof~", &[])).unwrap(), 0);
         // Points are a sixteenth of a note apart.
         assert!((near(&notes, 69.0) - 440.0).abs() < 2.0);
-        let gain = values(bench("gain", &[("gain_db", "-6")]).levels().unwrap(), 0);
+        let gain = values(bench("gain", &[("gain_db", "-6")]).levels(1000).unwrap(), 0);
         assert!((near(&gain, -12.0) + 18.0).abs() < 0.05);
         let slew = values(bench("slew", &[("rise", "0.1")]).step().unwrap(), 0);
         assert!((near(&slew, 100.0) - 0.5).abs() < 0.01);
@@ -112,6 +116,62 @@ mod tests {
         assert!((near(&values(quarter, 0), 1000.0).abs() - 90.0).abs() < 1.0);
         let pitch = values(bench("pitch_tracker", &[]).glide().unwrap(), 0);
         assert!((near(&pitch, 2.5) - 475.0).abs() < 20.0);
+    }
+
+    fn points(plot: &LinePlot, name: &str) -> Vec<(f64, f64)> {
+        let series = plot.series.iter().find(|series| series.name == name);
+        let points = series.expect("it has this line").points.iter();
+        points.map(|(x, y)| (*x, y.value)).collect()
+    }
+
+    #[test]
+    fn a_crossfade_is_drawn_over_its_position_and_a_deesser_over_the_level_of_high_sounds() {
+        let plot = plot_of(&bench("crossfade", &[])).unwrap();
+        let [a, b] = ["a to out", "b to out"].map(|name| points(&plot, name));
+        assert_eq!((a[0], b[0]), ((0.0, 1.0), (0.0, 0.0)));
+        let half = 0.5f64.sqrt();
+        assert!((a[20].1 - half).abs() < 1e-6 && (b[20].1 - half).abs() < 1e-6);
+        let pan = plot_of(&bench("pan", &[])).unwrap();
+        let left = points(&pan, "left");
+        assert!(left[0] == (-1.0, 1.0) && left[40].1.abs() < 1e-6);
+        let around = plot_of(&bench("pan", &[("layout", "quad")])).unwrap();
+        assert!(points(&around, "out 1").iter().any(|point| point.1 > 0.9));
+        let high = plot_of(&bench("deesser", &[("threshold_db", "-30")])).unwrap();
+        let high = points(&high, "out");
+        let at = |db: f64| high.iter().find(|point| point.0 == db).unwrap().1;
+        assert!((at(-60.0) + 60.0).abs() < 0.5 && at(-6.0) < -9.0);
+    }
+
+    #[test]
+    fn meters_are_drawn_with_what_they_show() {
+        let plot = plot_of(&bench("loudness", &[])).unwrap();
+        let short = points(&plot, "short");
+        let at = |seconds: f64| short.iter().find(|point| point.0 >= seconds).unwrap().1;
+        // A sine in one channel: 3 dB below its level.
+        assert!((at(5.5) + 23.0).abs() < 0.1 && (at(9.8) + 35.0).abs() < 0.1);
+        let meter = plot_of(&bench("meter", &[])).unwrap();
+        let rms = points(&meter, "rms").last().unwrap().1;
+        assert!((rms - 10f64.powf(-35.0 / 20.0)).abs() < 1e-3, "{rms}");
+    }
+
+    #[test]
+    fn players_of_a_file_are_drawn_with_a_note_of_a_second() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/media/loop.wav");
+        for (kind, output) in [
+            ("sampler", "out 1"),
+            ("grains", "out 1"),
+            ("player", "out 1"),
+        ] {
+            let plot = plot_of(&bench(kind, &[("file", file)])).unwrap();
+            let heard = points(&plot, &plot.series[0].name);
+            let peak = |from: f64, to: f64| {
+                let there = heard.iter().filter(|point| (from..to).contains(&point.0));
+                there.map(|point| point.1.abs()).fold(0.0, f64::max)
+            };
+            assert!(peak(0.0, 0.9) > 0.01, "{kind}");
+            let goes_on = kind != "sampler";
+            assert_eq!(peak(1.5, 2.0) > 0.01, goes_on, "{kind}");
+        }
     }
 
     #[test]

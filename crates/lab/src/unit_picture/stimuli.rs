@@ -1,6 +1,6 @@
 //! Sounds that a unit is made to play, and the plots that are drawn of its outputs.
 
-use super::bench::{RATE, UnitBench};
+use super::bench::{RATE, UNIT, UnitBench};
 use super::error::UnitPictureError;
 use super::spectrum::{level_db, peak_db, phase_between};
 use divisi::draw::plot::{LinePlot, Scale};
@@ -11,6 +11,11 @@ use std::f64::consts::TAU;
 const RESPONSE_FRAMES: usize = 1 << 16;
 /// Number of frequencies of a response.
 const FREQUENCIES: usize = 400;
+/// Value of a gauge in dB that stands for silence, or less.
+const SILENT: f32 = -100.0;
+/// Steps of a sweep, and frames after which a unit that does not change has settled.
+const SWEEP: u32 = 40;
+const SETTLED: usize = 64;
 
 impl UnitBench {
     /// Level over frequency, for an impulse.
@@ -79,12 +84,13 @@ impl UnitBench {
         Ok(self.plot(("input", "", Scale::Linear), ("output", ""), points))
     }
 
-    /// Level of the output over that of the input, for sines of 1 kHz.
-    pub(super) fn levels(&self) -> Result<LinePlot, UnitPictureError> {
+    /// Level of the output over that of the input, for sines of `hz`.
+    pub(super) fn levels(&self, hz: u32) -> Result<LinePlot, UnitPictureError> {
+        let cycles = f64::from(hz) / RATE;
         let mut all = vec![Vec::new(); self.outputs.len()];
         for db in (-72..=12).step_by(3) {
             let peak = 10f64.powf(f64::from(db) / 20.0);
-            let sine = |_: usize, frame: usize| (peak * (TAU * frame as f64 / 48.0).sin()) as f32;
+            let sine = |_: usize, frame: usize| (peak * (TAU * cycles * frame as f64).sin()) as f32;
             let frames = (1.5 * RATE) as usize;
             for (points, samples) in all.iter_mut().zip(self.play(frames, sine)?) {
                 points.push((f64::from(db), peak_db(&samples, frames - 4800..frames)));
@@ -130,6 +136,91 @@ impl UnitBench {
         };
         let heard = self.play(4 * RATE as usize, sine)?;
         Ok(self.over_seconds(&heard))
+    }
+
+    /// Outputs over two seconds, the smallest and the largest sample of each 4 ms; a note of one second comes at the begin.
+    pub(super) fn note(&self) -> Result<LinePlot, UnitPictureError> {
+        let heard = self.play(2 * RATE as usize, |_, _| 0.0)?;
+        let points = heard.iter().map(|samples| {
+            let pieces = samples.chunks(RATE as usize / 250).enumerate();
+            let ends = pieces.flat_map(|(i, piece)| {
+                let low = piece.iter().copied().fold(f32::MAX, f32::min);
+                let high = piece.iter().copied().fold(f32::MIN, f32::max);
+                [low, high].map(|end| (i as f64 / 250.0, f64::from(end)))
+            });
+            ends.collect()
+        });
+        Ok(self.plot(("time", "s", Scale::Linear), ("output", ""), points))
+    }
+
+    /// Outputs over the first of some parameters that changes them, for each input at 1 while the others are silent.
+    pub(super) fn sweep(&self, params: &[&str]) -> Result<LinePlot, UnitPictureError> {
+        let names = self.inputs.iter().flat_map(|input| {
+            let to = move |output| match self.inputs.len() {
+                1 => String::clone(output),
+                _ => format!("{input} to {output}"),
+            };
+            self.outputs.iter().map(to)
+        });
+        let names: Vec<String> = names.collect();
+        let (mut over, mut curves) = ("", Vec::new());
+        for param in params {
+            (over, curves) = (*param, self.curves_over(param)?);
+            let moves = |curve: &Vec<(f64, f64)>| curve.iter().any(|point| point.1 != curve[0].1);
+            if curves.iter().any(moves) {
+                break;
+            }
+        }
+        let x = (over, "", Scale::Linear);
+        Ok(self.plot_named(x, ("gain", ""), (&names, curves)))
+    }
+
+    /// For each input at 1 alone, each output over a parameter.
+    fn curves_over(&self, param: &str) -> Result<Vec<Vec<(f64, f64)>>, UnitPictureError> {
+        let (min, max) = self.range_of(param);
+        let mut curves = vec![Vec::new(); self.inputs.len() * self.outputs.len()];
+        for i in 0..=SWEEP {
+            let value = min + (max - min) * f64::from(i) / f64::from(SWEEP);
+            let unit = self.with_param(param, value)?;
+            let mut curves = curves.iter_mut();
+            for input in 0..self.inputs.len() {
+                let one = |port: usize, _: usize| f32::from(u8::from(port == input));
+                for (samples, curve) in unit.play(SETTLED, one)?.iter().zip(&mut curves) {
+                    let last = samples.last().copied().unwrap_or_default();
+                    curve.push((value, f64::from(last)));
+                }
+            }
+        }
+        Ok(curves)
+    }
+
+    /// What gauges show, for a sine of 1 kHz: at -26 dB up to 2 s, at -20 dB up to 6 s, then at -32 dB.
+    pub(super) fn gauges(&self, names: &[&str]) -> Result<LinePlot, UnitPictureError> {
+        let sine = |_: usize, frame: usize| {
+            let db = match frame as f64 / RATE {
+                ..2.0 => -26.0,
+                ..6.0 => -20.0,
+                _ => -32.0,
+            };
+            (10f64.powf(db / 20.0) * (TAU * frame as f64 / 48.0).sin()) as f32
+        };
+        let mut all = vec![Vec::new(); names.len()];
+        self.play_watched(10 * RATE as usize, sine, |engine, frame| {
+            if !frame.is_multiple_of(RATE as usize / 25) {
+                return;
+            }
+            let shown = engine.gauges();
+            for (points, name) in all.iter_mut().zip(names) {
+                // Nothing was measured yet, or it was silence: that is no line.
+                let value = shown.get(&format!("{UNIT}.{name}"));
+                if let Some(value) = value.filter(|value| **value > SILENT) {
+                    points.push((frame as f64 / RATE, f64::from(*value)));
+                }
+            }
+        })?;
+        let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+        let x = ("time", "s", Scale::Linear);
+        Ok(self.plot_named(x, ("shown", ""), (&names, all)))
     }
 
     /// Outputs over seconds, a point for each 10 ms.
