@@ -260,8 +260,8 @@ static INSTRUMENT: LazyLock<String> = LazyLock::new(|| {
         "<global> sample={sample} pitch_keytrack=0 cutoff=900 resonance=9 fil_keytrack=100 ampeg_release=0.01
 <region> hivel=90 xfout_lovel=50 xfout_hivel=90 <region> xfin_lovel=50 xfin_hivel=90 fil_type=hpf_2p group=1
 <region> trigger=release end=2000 rt_decay=60 fil_type=bpf_2p <region> trigger=release_key end=1000 off_by=1
-<region> loop_mode=loop_continuous loop_start=500 loop_end=900 seq_length=2 transpose=-7 fil_type=brf_2p
-<region> loop_mode=loop_sustain loop_start=500 loop_end=900 xfin_lokey=40 xfin_hikey=90 transpose=9 fil_type=lpf_4p"
+<region> loop_mode=loop_continuous loop_start=500 loop_end=900 loop_crossfade=0.004 seq_length=2 transpose=-7 fil_type=brf_2p
+<region> loop_mode=loop_sustain loop_start=500 loop_end=900 loop_crossfade=0.004 xfin_lokey=40 xfin_hikey=90 transpose=9 fil_type=lpf_6p"
     );
     let path = std::env::temp_dir().join("divisi-units-instrument.sfz");
     std::fs::write(&path, text).unwrap();

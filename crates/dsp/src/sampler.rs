@@ -11,7 +11,7 @@
 //! the sustain pedal (controller 64), all notes off (123) and all sound off (120).
 //!
 //! Of SFZ these are read: zones of keys and velocities and the crossfades between them, root, tuning, volume, pan, offset and
-//! end, loops, the envelope of the level, a filter (`filter.rs`), round robin (`seq_length`), groups that end each other
+//! end, loops with a crossfade (`cycle.rs`), the envelope of the level, a filter (`filter.rs`), round robin (`seq_length`), groups that end each other
 //! (`off_by`), samples for the ends of notes (`trigger=release`, `release_key`, `rt_decay`), `#define` and `#include`
 //! (`source.rs`). A WAV may state its loop and its root. What a file has beside these is counted in a note to the user,
 //! modulation among it.
@@ -31,13 +31,16 @@
 //! | tail | until the voices have ended; endless while a note is held that repeats, or whose end has a sample |
 
 mod crossfade;
+mod cycle;
 mod filter;
 mod held;
 mod instrument;
+mod loaded_zone;
 mod loading;
 mod notes;
 mod octaves;
 mod opcodes;
+mod saved_voice;
 mod sfz;
 mod source;
 mod voice;
@@ -51,6 +54,7 @@ use crate::steps::{BlockStep, block_steps};
 use graph::{Kind, Param, PortCount, PortSignal, PortSpec};
 use held::HeldNotes;
 use instrument::{Instrument, PlainSound};
+use loaded_zone::LoadedZone;
 use processor::{
     Block, Event, EventTarget, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError,
     Tail,
@@ -58,7 +62,7 @@ use processor::{
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use units::Channels;
-use voice::{LoadedZone, SampleVoice};
+use voice::SampleVoice;
 
 const GAIN: ParamSpec = ParamSpec::new(0, "gain_db", (-120.0, 24.0), 0.0)
     .unit("dB")
@@ -96,6 +100,7 @@ pub(crate) fn kind() -> Kind {
                 .doc("Time of 60 dB after a note of a sound file ends."),
         ],
         typical_ns: 2000,
+        picture: graph::KindPicture::Note,
         duplicable: false,
         ..Kind::new(
             "sampler",

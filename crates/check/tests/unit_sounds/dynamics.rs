@@ -223,6 +223,35 @@ fn no_true_peak_of_a_limiter_is_above_its_ceiling() {
     }
 }
 
+/// Each frame has another gain and another release.
+#[test]
+fn nothing_is_above_the_ceiling_while_noise_drives_a_limiter() {
+    let frames = 16_000;
+    let drives = [("gain_db", Law::Add, 24.0), ("release", Law::Octaves, 4.0)];
+    for (detector, highest) in [
+        ("true-peak", true_peak as fn(&[f32]) -> f64),
+        ("sample-peak", peak),
+    ] {
+        let params = [
+            ("ceiling_db", number(-3.0)),
+            ("detector", word(detector)),
+            ("release", number(0.02)),
+        ];
+        let mut unit = driven_bench("limiter", &params, &drives);
+        let [input, gain, release] = [
+            bursts_and_silence(3, frames),
+            noise(4, frames),
+            noise(5, frames),
+        ];
+        let heard = play(&mut unit, &[&input, &gain, &release], &[]).swap_remove(0);
+        let highest = db(highest(&heard));
+        assert!(
+            highest <= -3.0 && highest > -5.0,
+            "{detector}: {highest} dB"
+        );
+    }
+}
+
 #[test]
 fn a_limiter_leaves_what_is_below_its_ceiling() {
     let input = noise(5, 5000).iter().map(|x| x * 0.4).collect::<Vec<_>>();

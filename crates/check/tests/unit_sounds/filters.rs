@@ -303,6 +303,25 @@ fn driven_filters_stay_bounded_for(seconds: usize) {
     let resonant = [freq[0].clone(), ("q", sharp)];
     stays_bounded("svf", &resonant, &q, seconds);
     stays_bounded("onepole", freq, &q[..1], seconds);
+    stays_bounded("dc", &[], &q[..1], seconds);
+    stays_bounded(
+        "deesser",
+        &[],
+        &[wild("freq"), ("threshold_db", Law::Add, 30.0)],
+        seconds,
+    );
+    let phases = [
+        wild("freq"),
+        ("depth", Law::Add, 4.0),
+        ("feedback", Law::Add, 0.9),
+    ];
+    stays_bounded("phaser", &[], &phases, seconds);
+    let moving = [
+        ("delay", Law::Octaves, 3.0),
+        ("depth", Law::Octaves, 3.0),
+        ("feedback", Law::Add, 0.9),
+    ];
+    stays_bounded("flanger", &[], &moving, seconds);
 }
 
 /// A biquad in each of its modes, likewise.

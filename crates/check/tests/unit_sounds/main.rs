@@ -8,6 +8,7 @@ mod filters;
 mod kit;
 mod meters;
 mod sampler;
+mod sampler_loops;
 mod signals;
 mod sources;
 mod space;

@@ -270,3 +270,17 @@ fn the_tempo_of_a_band_with_swing_is_found_and_its_beats_are_on_time() {
     let beats = sent("tempo_tracker", &[], &Band::play(76.0, 0.5, 0.0));
     near(beats.last().expect("beats").1, 152.0, 0.3);
 }
+
+/// Drums, bass, chords, plucked strings, a pad, one after the other: not every beat has a stroke.
+#[test]
+fn the_tempo_of_the_loop_of_the_examples_is_found() {
+    let rate = units::SampleRate::new(RATE as u32).expect("a rate above 0");
+    let file = media::Sound::load("../../examples/media/loop.wav", rate, 1 << 24);
+    let file = file.expect("it can be read").expect("it is short");
+    let beats = sent("tempo_tracker", &[], &file.channel(0).repeat(2));
+    let last: Vec<_> = beats.iter().filter(|beat| beat.0 > 8 * RATE).collect();
+    assert!(last.len() > 25, "{}", last.len());
+    for (_, bpm) in last {
+        near(*bpm, 128.0, 0.5);
+    }
+}

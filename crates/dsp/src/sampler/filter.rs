@@ -4,7 +4,8 @@
 //! two poles     H(s) = 1, s², s/q or 1 + s² over s² + s/q + 1, trapezoidal, at the cutoff: low, high, band and what is around a band
 //! one pole      1 or s over s + 1: both over and under the line times s + 1, so the same section with q = 1/2
 //! four poles    two sections, with q = 0.541 (as in a filter of Butterworth) and with the rest of q
-//! q = 10^(resonance / 20), so low and high of two and of four poles pass the cutoff at `resonance` dB; the peak of the band is 0 dB
+//! six poles     three sections, with q = 0.518 and 0.707 (likewise) and with the rest of q
+//! q = 10^(resonance / 20), so low and high of two, four and six poles pass the cutoff at `resonance` dB; the peak of the band is 0 dB
 //! freq = cutoff × 2^((keytrack (pitch - center) + veltrack × velocity) / 1200)
 //! ```
 
@@ -17,15 +18,15 @@ const MAX_RING_S: f64 = 5.0;
 /// The q of the gentler section of a filter of Butterworth with four poles: 1 / (2 cos(π / 8)).
 const GENTLE_Q: f64 = 0.541_196_100_146_197;
 
-/// The state of both sections.
-pub(super) type FilterState = [f64; 4];
+/// The same with six poles, of the two gentler sections: 1 / (2 cos(π / 12)) and 1 / (2 cos(π / 4)).
+const GENTLE_SIX: [f64; 2] = [0.517_638_090_205_041_5, std::f64::consts::FRAC_1_SQRT_2];
 
-/// Two sections, of which filters of up to two poles use the first one.
+/// The state of all sections.
+pub(super) type FilterState = [f64; 6];
+
+/// Three sections; a filter uses as many as it has pairs of poles.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sections {
-    first: Resonator,
-    second: Resonator,
-}
+pub(super) struct Sections([Resonator; 3]);
 
 /// The frequencies that a filter lets through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,9 @@ pub(super) enum FilterKind {
     /// Low and high, with four poles.
     LowFour,
     HighFour,
+    /// With six poles.
+    LowSix,
+    HighSix,
     /// A kind that is not known: there is no filter.
     Unknown,
 }
@@ -87,28 +91,29 @@ impl ZoneFilter {
     /// Real-time: hot.
     pub(super) fn at(&self, cutoff: f64, rate: f64) -> Sections {
         let q = libm::exp10(self.resonance_db / 20.0);
-        let [first, second] = match self.kind {
-            FilterKind::LowOne | FilterKind::HighOne => [0.5; 2],
-            FilterKind::LowFour | FilterKind::HighFour => [GENTLE_Q, q / GENTLE_Q],
-            _ => [q; 2],
+        let [gentle, middle] = GENTLE_SIX;
+        let qs = match self.kind {
+            FilterKind::LowOne | FilterKind::HighOne => [0.5; 3],
+            FilterKind::LowFour | FilterKind::HighFour => [GENTLE_Q, q / GENTLE_Q, q],
+            FilterKind::LowSix | FilterKind::HighSix => [gentle, middle, q / (gentle * middle)],
+            _ => [q; 3],
         };
-        Sections {
-            first: Resonator::new(cutoff, first, rate),
-            second: Resonator::new(cutoff, second, rate),
-        }
+        Sections(qs.map(|q| Resonator::new(cutoff, q, rate)))
     }
 
     /// Frames until it is silent when its input is.
     ///
     /// Real-time: hot.
-    pub(super) fn ring(&self, Sections { first, second }: Sections, rate: f64) -> u64 {
+    pub(super) fn ring(&self, Sections(sections): Sections, rate: f64) -> u64 {
         let frames = |section: Resonator| {
             libm::log(SILENCE) / libm::log(section.pole_radius().clamp(1e-9, 0.999_999_9))
         };
-        let frames = match self.kind {
-            FilterKind::LowFour | FilterKind::HighFour => frames(first) + frames(second),
-            _ => frames(first),
+        let used = match self.kind {
+            FilterKind::LowSix | FilterKind::HighSix => 3,
+            FilterKind::LowFour | FilterKind::HighFour => 2,
+            _ => 1,
         };
+        let frames: f64 = sections.into_iter().take(used).map(frames).sum();
         frames.min(MAX_RING_S * rate) as u64 + 2
     }
 
@@ -117,8 +122,9 @@ impl ZoneFilter {
     /// Real-time: hot.
     #[inline(always)]
     pub(super) fn tick(&self, sections: Sections, state: &mut FilterState, x: f64) -> f64 {
-        let [low, band, high] = tick(sections.first, &mut state[..2], x);
-        let mut more = |x| tick(sections.second, &mut state[2..], x);
+        let Sections([first, second, third]) = sections;
+        let [a, b, c] = pairs(state);
+        let [low, band, high] = tick(first, a, x);
         match self.kind {
             FilterKind::Low => low,
             FilterKind::High => high,
@@ -127,11 +133,27 @@ impl ZoneFilter {
             // With this q the band is twice as large.
             FilterKind::LowOne => low + 0.5 * band,
             FilterKind::HighOne => high + 0.5 * band,
-            FilterKind::LowFour => more(low)[0],
-            FilterKind::HighFour => more(high)[2],
+            FilterKind::LowFour => tick(second, b, low)[0],
+            FilterKind::HighFour => tick(second, b, high)[2],
+            FilterKind::LowSix => {
+                let [low, _, _] = tick(second, b, low);
+                tick(third, c, low)[0]
+            }
+            FilterKind::HighSix => {
+                let [_, _, high] = tick(second, b, high);
+                tick(third, c, high)[2]
+            }
             FilterKind::Unknown => x,
         }
     }
+}
+
+/// The state of each section.
+#[inline(always)]
+fn pairs(state: &mut FilterState) -> [&mut [f64]; 3] {
+    let (a, rest) = state.split_at_mut(2);
+    let (b, c) = rest.split_at_mut(2);
+    [a, b, c]
 }
 
 /// One step of a section: low, band and high.

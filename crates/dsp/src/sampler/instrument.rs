@@ -56,7 +56,12 @@ impl Instrument {
                 included: BTreeSet::new(),
             },
         };
-        instrument.check_samples()?;
+        let checked = instrument.check_samples();
+        checked.map_err(|message| match is_sfz(path) {
+            // Which of many files names the sample.
+            true => format!("{}: {message}", path.display()),
+            false => message,
+        })?;
         Ok(instrument)
     }
 

@@ -3,8 +3,8 @@
 use super::Sampler;
 use super::held::HeldNotes;
 use super::instrument::MAX_SAMPLES;
+use super::loaded_zone::LoadedZone;
 use super::octaves::{Octaves, samples_of_copies};
-use super::voice::LoadedZone;
 use super::zone::Trigger;
 use graph::error_chain;
 use media::Sound;
@@ -24,8 +24,7 @@ impl Sampler {
             match (rate_of_file, sound) {
                 (Ok(rate_of_file), Ok(Some(sound))) => {
                     if let Some(damage) = sound.damage() {
-                        let message = format!("{}: {damage}", zone.sample.display());
-                        log.report(FileProblem::Damaged(message));
+                        log.report(FileProblem::Damaged(damage.to_owned()));
                     }
                     let rate = f64::from(setup.rate.hz());
                     let scale = rate / f64::from(rate_of_file.hz());
@@ -60,8 +59,7 @@ impl Sampler {
     fn make_octaves(&mut self, setup: &mut Setup<'_>) {
         let key = |zone: &LoadedZone| {
             let cycle = zone.endless_cycle();
-            let bits = cycle.map(|(from, length)| (from.to_bits(), length.to_bits()));
-            (zone.zone.sample.clone(), bits)
+            (zone.zone.sample.clone(), cycle.map(|cycle| cycle.bits()))
         };
         let mut needed = HashMap::new();
         for zone in &self.zones {

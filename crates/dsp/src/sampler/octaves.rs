@@ -20,6 +20,7 @@
 //!                                               first          then: `shift` frames later
 //! ```
 
+use super::cycle::Cycle;
 use crate::kernel::{cubic, dot, kaiser_sinc};
 use media::Sound;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -57,12 +58,9 @@ pub(super) fn octave_of(step: f64) -> usize {
     (octave as usize).min(MAX_COPIES)
 }
 
-/// Begin and length of a loop that voices never leave.
-pub(super) type Cycle = (f64, f64);
-
 /// Most samples of `count` copies of a sound, on all channels.
 pub(super) fn samples_of_copies(sound: &Sound, cycle: Option<Cycle>, count: usize) -> u64 {
-    let unrolled = cycle.map_or(0.0, |(_, length)| length + 2.0 * reach(count));
+    let unrolled = cycle.map_or(0.0, |cycle| cycle.length + 2.0 * reach(count));
     let frames = sound.frames() as u64 + unrolled as u64;
     match count {
         0 => 0,
@@ -102,8 +100,9 @@ impl Octaves {
     fn new(sound: &Arc<Sound>, cycle: Option<Cycle>, count: usize) -> Self {
         let count = count.min(MAX_COPIES);
         let taps = half_band();
-        let repeats = cycle.map_or(0.0, |(_, length)| libm::ceil(reach(count) / length));
-        let shift = repeats * cycle.map_or(0.0, |(_, length)| length);
+        let length = cycle.map_or(1.0, |cycle| cycle.length);
+        let repeats = cycle.map_or(0.0, |_| libm::ceil(reach(count) / length));
+        let shift = repeats * length;
         let mut copies: Vec<Vec<Box<[f32]>>> = Vec::new();
         for _ in 0..count {
             let channels = (0..sound.channels().count()).map(|channel| {
@@ -134,6 +133,14 @@ impl Octaves {
         self.copies.len()
     }
 
+    /// Returns true if they go on with the loop, its crossfade included.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    pub(super) fn go_on(&self) -> bool {
+        self.cycle.is_some()
+    }
+
     /// Sample of channel `channel` at a place in the sample, from copy `number`, which is 1 or more. `has_wrapped` says that
     /// the voice has passed the end of its loop.
     ///
@@ -159,19 +166,22 @@ fn half_band() -> [f32; TAPS] {
 }
 
 /// `samples` up to the end of the loop, and then the loop for `frames` frames and a little more.
-fn unrolled(samples: &[f32], (from, length): Cycle, frames: f64) -> Vec<f32> {
-    let end = from + length;
+fn unrolled(samples: &[f32], cycle: Cycle, frames: f64) -> Vec<f32> {
+    let Cycle { from, length, .. } = cycle;
     let at = |frame: usize| {
-        let beyond = frame as f64 - from;
-        match samples.get(frame) {
-            Some(sample) if beyond < length => *sample,
-            _ => read(
-                samples,
-                from + beyond - length * libm::floor(beyond / length),
-            ) as f32,
+        let place = frame as f64;
+        let beyond = place - from;
+        let place = match beyond < length {
+            true => place,
+            false => from + beyond - length * libm::floor(beyond / length),
+        };
+        match (cycle.fades_at(place), samples.get(frame)) {
+            (true, _) => cycle.blend(place, |at| read(samples, at)) as f32,
+            (false, Some(sample)) if beyond < length => *sample,
+            (false, _) => read(samples, place) as f32,
         }
     };
-    (0..(end + frames) as usize + 4).map(at).collect()
+    (0..(cycle.end() + frames) as usize + 4).map(at).collect()
 }
 
 /// `samples` through the filter, without a delay; silence is around them.
@@ -251,13 +261,16 @@ mod tests {
     #[test]
     fn a_loop_goes_on_as_a_loop() {
         let samples = [9.0, 1.0, 2.0, 3.0, 7.0, 7.0];
-        let long = unrolled(&samples, (1.0, 3.0), 6.0);
+        let long = unrolled(&samples, Cycle::new(1.0, 3.0, 0.0), 6.0);
         assert_eq!(
             long[..10],
             [9.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
         );
-        let short = unrolled(&[5.0], (0.0, 1.0), 3.0);
+        let short = unrolled(&[5.0], Cycle::new(0.0, 1.0, 0.0), 3.0);
         assert!(short.iter().all(|x| *x == 5.0));
+        // The second frame of a fade over two frames is half the one before the loop.
+        let faded = unrolled(&samples, Cycle::new(2.0, 2.0, 2.0), 4.0);
+        assert_eq!(faded[..8], [9.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]);
     }
 
     #[test]

@@ -32,14 +32,18 @@ pub(super) fn set_opcode(
         }
         "key" => {
             let key = key()?;
-            zone.keys = (key, key);
+            (zone.keys, zone.has_no_keys) = ((key, key), false);
             zone.root = f64::from(key);
             zone.takes_root_of_sample = false;
         }
-        "lokey" if value == "-1" => return Ok(false),
-        "hikey" if value == "-1" => return Ok(false),
+        "lokey" if value == "-1" => zone.keys.0 = 0,
+        // Controllers alone begin it, which is not read.
+        "hikey" if value == "-1" => {
+            zone.has_no_keys = true;
+            return Ok(false);
+        }
         "lokey" => zone.keys.0 = key()?,
-        "hikey" => zone.keys.1 = key()?,
+        "hikey" => (zone.keys.1, zone.has_no_keys) = (key()?, false),
         "lovel" => zone.velocities.0 = whole(name, value, (0, 127))? as u8,
         "hivel" => zone.velocities.1 = whole(name, value, (0, 127))? as u8,
         "pitch_keycenter" if value == "sample" => zone.takes_root_of_sample = true,
@@ -56,12 +60,14 @@ pub(super) fn set_opcode(
         "pan" => zone.pan = number(name, value, (-100.0, 100.0))? / 100.0,
         "amp_veltrack" => zone.veltrack = number(name, value, (-100.0, 100.0))? / 100.0,
         "offset" => zone.offset = frames()?,
-        "end" if value == "-1" => return Ok(false),
+        // It is silent, and ends the voices of a group.
+        "end" if value == "-1" => zone.end = Some(0),
         // Both name the last frame.
         "end" => zone.end = Some(frames()? + 1),
         "loop_end" | "loopend" => zone.loop_end = Some(frames()? + 1),
         "loop_start" | "loopstart" => zone.loop_start = Some(frames()?),
         "loop_mode" | "loopmode" => zone.loop_mode = Some(loop_mode(name, value)?),
+        "loop_crossfade" => zone.loop_crossfade = seconds()?,
         "ampeg_attack" => zone.attack = seconds()?,
         "ampeg_hold" => zone.hold = seconds()?,
         "ampeg_decay" => zone.decay = seconds()?,
@@ -158,14 +164,16 @@ fn set_filter(
     match name {
         "fil_type" | "filtype" => {
             filter.kind = match value {
-                "lpf_2p" => FilterKind::Low,
-                "hpf_2p" => FilterKind::High,
-                "bpf_2p" => FilterKind::Band,
-                "brf_2p" => FilterKind::Notch,
+                "lpf_2p" | "lpf_2p_sv" => FilterKind::Low,
+                "hpf_2p" | "hpf_2p_sv" => FilterKind::High,
+                "bpf_2p" | "bpf_2p_sv" => FilterKind::Band,
+                "brf_2p" | "brf_2p_sv" => FilterKind::Notch,
                 "lpf_1p" => FilterKind::LowOne,
                 "hpf_1p" => FilterKind::HighOne,
                 "lpf_4p" => FilterKind::LowFour,
                 "hpf_4p" => FilterKind::HighFour,
+                "lpf_6p" => FilterKind::LowSix,
+                "hpf_6p" => FilterKind::HighSix,
                 _ => FilterKind::Unknown,
             };
             return Ok(Some(filter.kind != FilterKind::Unknown));

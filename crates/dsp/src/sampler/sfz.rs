@@ -16,6 +16,10 @@ use super::source::{ReadText, Source};
 use super::zone::Zone;
 use std::collections::BTreeMap;
 
+/// Name under which samples that a program makes are counted.
+const GENERATOR: &str = "sample=*…";
+/// Name under which regions are counted whose keys, velocities or turns are none.
+const UNPLAYED: &str = "a region that no note plays";
 /// Largest number of zones.
 pub(super) const MAX_ZONES: usize = 16_384;
 
@@ -65,9 +69,18 @@ pub(super) fn read(text: &str, open: &mut ReadText<'_>) -> Result<SfzFile, Strin
     };
     Source::new(open).pass(text, &mut |line| reader.read_line(line))?;
     reader.end_region();
-    match reader.file.zones.is_empty() {
-        true => Err("it has no `<region>` with a `sample`".into()),
-        false => Ok(reader.file),
+    let unread = |name| reader.file.unread.contains_key(name);
+    if reader.file.zones.is_empty() && unread(UNPLAYED) {
+        return Err(
+            "no note plays any of its regions: its keys, velocities or turns are none".into(),
+        );
+    }
+    match (reader.file.zones.is_empty(), unread(GENERATOR)) {
+        (true, true) => Err(format!(
+            "no `<region>` has a file as `sample`: {GENERATOR} is not played"
+        )),
+        (true, false) => Err("it has no `<region>` with a `sample`".into()),
+        (false, _) => Ok(reader.file),
     }
 }
 
@@ -154,14 +167,16 @@ impl SfzReader {
         Ok(())
     }
 
-    /// Keeps the region that was read, if it has a sample. One without may be a generator of ARIA's.
+    /// Keeps the region that was read, if it has a sample and some note plays it. One without a sample may be a generator of
+    /// ARIA's.
     fn end_region(&mut self) {
         let Some(region) = self.region.take() else {
             return;
         };
-        match region.sample.as_os_str().is_empty() {
-            true => self.count_unread("a region without a sample"),
-            false => self.file.zones.push(region),
+        match (region.sample.as_os_str().is_empty(), region.is_playable()) {
+            (true, _) => self.count_unread("a region without a sample"),
+            (false, false) => self.count_unread(UNPLAYED),
+            (false, true) => self.file.zones.push(region),
         }
     }
 
@@ -190,8 +205,10 @@ impl SfzReader {
             let context = (self.default_path.as_str(), self.note_offset);
             is_known &= set_opcode(zone, name, value, context)?;
         }
-        if !is_known {
-            self.count_unread(name);
+        match (is_known, name) {
+            (true, _) => {}
+            (false, "sample") => self.count_unread(GENERATOR),
+            (false, _) => self.count_unread(name),
         }
         Ok(())
     }
@@ -229,11 +246,11 @@ of two zones */
 <control> default_path=samples\\ note_offset=12
 <global> ampeg_release=0.5 volume=-6 // quiet
 <group> lovel=1 hivel=100
-<region> sample=soft c 4.wav lokey=c3 hikey=36 pitch_keycenter=c#3 tune=-50 <region> key=40
+<region> sample=soft c 4.wav lokey=c3 hikey=55 pitch_keycenter=c#3 tune=-50 <region> key=40
 sample=e.wav
 loop_mode=loop_sustain loop_start=100 loop_end=199
 <group>
-<region>sample=..\\hit.flac key=41 volume=3 cutoff2=200 fil_type=lpf_6p cutoff2=300
+<region>sample=..\\hit.flac key=41 volume=3 cutoff2=200 fil_type=comb cutoff2=300
 <curve>
 v000=1
 ";
@@ -244,7 +261,7 @@ v000=1
         };
         assert_eq!(first.sample, PathBuf::from("samples/soft c 4.wav"));
         // c3 is 48, and all keys are an octave higher.
-        assert_eq!((first.keys, first.root, first.tune), ((60, 48), 61.0, -0.5));
+        assert_eq!((first.keys, first.root, first.tune), ((60, 67), 61.0, -0.5));
         assert_eq!(
             (first.velocities, first.release, first.volume_db),
             ((1, 100), 0.5, -6.0)
@@ -295,10 +312,33 @@ v000=1
     }
 
     #[test]
+    fn regions_that_no_note_plays_are_left_out_and_counted() {
+        for never in [
+            "lokey=60 hikey=50",
+            "lovel=2 hivel=1",
+            "seq_length=2 seq_position=3",
+            "lokey=-1 hikey=-1",
+        ] {
+            let text = format!("<region> sample=a.wav {never}");
+            assert!(read(&text).unwrap_err().contains("no note plays any"));
+            let file = read(&format!("{text}\n<region> sample=b.wav lokey=-1 hikey=60")).unwrap();
+            assert_eq!(file.zones.len(), 1, "{never}");
+            assert_eq!(file.zones[0].keys, (0, 60));
+            assert_eq!(file.unread["a region that no note plays"], 1);
+        }
+        // A group may have no keys, and a region of it one.
+        let file = read("<group> hikey=-1 <region> sample=a.wav key=60").unwrap();
+        assert_eq!(file.zones[0].keys, (60, 60));
+        let silent = read("<region> sample=a.wav end=-1").unwrap();
+        assert_eq!((silent.zones[0].end, silent.unread.len()), (Some(0), 0));
+    }
+
+    #[test]
     fn mistakes_have_their_line() {
         for (text, message) in [
             ("", "no `<region>`"),
             ("<region> key=60", "no `<region>`"),
+            ("<region> sample=*sine", "sample=*… is not played"),
             ("<region>\nsample=a.wav key=h4", "line 2: `key=h4`"),
             ("<region> sample=a.wav key=128", "from 0 to 127"),
             ("<region> sample=a.wav volume=loud", "line 1: `volume=loud`"),

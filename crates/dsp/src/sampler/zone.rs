@@ -38,6 +38,8 @@ pub(super) struct Zone {
     pub(super) trigger: Trigger,
     /// Lowest and highest key.
     pub(super) keys: (u8, u8),
+    /// True if no key begins it, whatever the keys are.
+    pub(super) has_no_keys: bool,
     /// Lowest and highest velocity, from 0 to 127.
     pub(super) velocities: (u8, u8),
     /// Key that plays the sample as it is.
@@ -62,6 +64,8 @@ pub(super) struct Zone {
     /// First frame of the loop, and the one behind its last.
     pub(super) loop_start: Option<u64>,
     pub(super) loop_end: Option<u64>,
+    /// Length of the crossfade before its end, in seconds.
+    pub(super) loop_crossfade: f64,
     /// In seconds; `sustain` is a factor.
     pub(super) attack: f64,
     pub(super) hold: f64,
@@ -86,6 +90,7 @@ impl Default for Zone {
             sample: PathBuf::new(),
             trigger: Trigger::Attack,
             keys: (0, 127),
+            has_no_keys: false,
             velocities: (0, 127),
             root: 60.0,
             takes_root_of_sample: false,
@@ -100,6 +105,7 @@ impl Default for Zone {
             loop_mode: None,
             loop_start: None,
             loop_end: None,
+            loop_crossfade: 0.0,
             attack: 0.0,
             hold: 0.0,
             decay: 0.0,
@@ -135,6 +141,12 @@ impl Zone {
             self.loop_start.get_or_insert(first);
             self.loop_end.get_or_insert(end);
         }
+    }
+
+    /// Returns true if some note plays it.
+    pub(super) fn is_playable(&self) -> bool {
+        let ((low, high), (quiet, loud)) = (self.keys, self.velocities);
+        !self.has_no_keys && low <= high && quiet <= loud && self.turn <= self.turns
     }
 
     /// What it does at the end of its loop.
