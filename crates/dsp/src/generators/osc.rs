@@ -19,17 +19,19 @@
 //! | tail | endless |
 //! | driven | `freq` and `volume` at audio rate. While a driven one is 0 it is silent and its phase stands still; it sleeps if what drives it is silent |
 
-use crate::generators::driven::{DrivenFrames, is_driven, is_stopped};
-use crate::generators::residual::{Edges, is_crowded};
+mod driven;
+
+use crate::generators::driven::is_driven;
+use crate::generators::residual::Edges;
 use crate::generators::sine::{Phase, sine};
 use crate::param::ParamSpec;
 use crate::smoother::Smoother;
 use crate::state;
 use crate::steps::{BlockStep, block_steps};
+use driven::DrivenOsc;
 use graph::{Kind, Param, PortSpec};
 use processor::{Block, MakeContext, MakeError, ProcessStatus, Processor, Setup, StateError};
 use rt::vectors::{Wide, WideWork};
-use std::ops::Range;
 use units::SampleRate;
 
 const WAVES: &[&str] = &["sine", "saw", "square", "triangle"];
@@ -283,108 +285,6 @@ impl Processor for Osc {
             }
         }
         ProcessStatus::Continue
-    }
-
-    fn reset(&mut self) {
-        self.core.reset();
-    }
-
-    fn tail(&self) -> processor::Tail {
-        processor::Tail::Infinite
-    }
-
-    fn save(&self, bytes: &mut Vec<u8>) {
-        self.core.save(bytes);
-    }
-
-    fn load(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        self.core.load(bytes)
-    }
-}
-
-/// An oscillator of which `freq` or `volume` is driven at audio rate.
-#[derive(Clone)]
-struct DrivenOsc {
-    wave: Wave,
-    core: OscillatorCore,
-    wide: Wide,
-}
-
-/// Frames of a driven oscillator.
-struct DrivenWork<'a, 'block> {
-    osc: &'a mut DrivenOsc,
-    block: &'a mut Block<'block>,
-    range: Range<usize>,
-}
-
-impl WideWork for DrivenWork<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        self.osc.generate(self.block, self.range);
-    }
-}
-
-impl DrivenOsc {
-    #[inline(always)]
-    fn generate(&mut self, block: &mut Block<'_>, range: Range<usize>) {
-        let driven = DrivenFrames::new(&mut self.core, block, range.clone());
-        let mut output = block.output(0);
-        let out = &mut output.channel(0)[range];
-        // One loop for each wave, so that each runs in vectors.
-        let has_edges = !matches!(self.wave, Wave::Sine);
-        match (self.wave, has_edges && is_crowded(driven.max_step())) {
-            (Wave::Sine, _) => driven.write(out, |phase, _| sine(phase)),
-            (Wave::Saw, false) => {
-                driven.write(out, |phase, step| saw::<false>(phase, Edges::new(step)))
-            }
-            (Wave::Saw, true) => {
-                driven.write(out, |phase, step| saw::<true>(phase, Edges::new(step)))
-            }
-            (Wave::Square, false) => {
-                driven.write(out, |phase, step| square::<false>(phase, Edges::new(step)))
-            }
-            (Wave::Square, true) => {
-                driven.write(out, |phase, step| square::<true>(phase, Edges::new(step)))
-            }
-            (Wave::Triangle, false) => driven.write(out, |phase, step| {
-                triangle::<false>(phase, Edges::new(step))
-            }),
-            (Wave::Triangle, true) => {
-                driven.write(out, |phase, step| triangle::<true>(phase, Edges::new(step)))
-            }
-        }
-        driven.apply_level(&mut self.core, out);
-    }
-}
-
-impl Processor for DrivenOsc {
-    fn setup(&mut self, setup: &mut Setup<'_>) {
-        self.core.setup(setup.rate);
-    }
-
-    fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
-        let silent = is_stopped(block);
-        for step in block_steps(block) {
-            match step {
-                BlockStep::Event(event) => self.core.handle_event(&event),
-                BlockStep::Process(range) if silent => self.core.volume.skip(range.len()),
-                BlockStep::Process(range) => self.wide.run(DrivenWork {
-                    osc: self,
-                    block,
-                    range,
-                }),
-                BlockStep::Cleanup => {}
-            }
-        }
-        if silent {
-            block.silence_outputs();
-        }
-        match silent && self.core.volume.is_settled() {
-            true => ProcessStatus::Sleep,
-            false => ProcessStatus::Continue,
-        }
     }
 
     fn reset(&mut self) {

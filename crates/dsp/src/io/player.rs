@@ -29,9 +29,13 @@
 //! | `player/timeline.rs` | which frame of the file plays when |
 //! | `player/declick.rs` | no step where the transport jumps |
 //! | `player/feed.rs` | streaming from disk, and its protocol |
+//! | `player/reading.rs` | the frames of a held or a streamed file, with fades |
+//! | `player/settings.rs` | parameters that are fixed |
 
 mod declick;
 mod feed;
+mod reading;
+mod settings;
 mod timeline;
 
 use crate::mixing::gain::{GAINS, factor};
@@ -47,11 +51,12 @@ use processor::{
     BackgroundTask, Block, FileLog, FileProblem, MakeContext, MakeError, ProcessStatus, Processor,
     Setup, StateError, Tail, Transport, TransportSegment,
 };
+use settings::PlayerSettings;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use timeline::{Segment, Timeline};
-use units::{Channels, SampleRate};
+use units::Channels;
 
 /// Range of every time, in seconds: up to a day.
 const DAY: (f64, f64) = (0.0, 86_400.0);
@@ -83,6 +88,7 @@ pub(crate) fn kind() -> Kind {
         ],
         duplicable: false,
         typical_ns: 60,
+        picture: graph::KindPicture::Note,
         ..Kind::new("player", "A sound file, or a part of one.")
     }
 }
@@ -130,46 +136,6 @@ fn make_with_limit(
         transport: Arc::default(),
         was_rolling: true,
     }))
-}
-
-/// The node's parameters that are fixed for its life.
-#[derive(Clone)]
-struct PlayerSettings {
-    path: PathBuf,
-    max_held: u64,
-    start: f64,
-    length: f64,
-    at: f64,
-    period: f64,
-    fades: (f64, f64),
-    is_looped: bool,
-}
-
-impl PlayerSettings {
-    /// The timeline in frames at `rate`, for a file of `frames` frames.
-    fn timeline(&self, rate: SampleRate, frames: u64) -> Timeline {
-        // A day at 768 kHz does not fit into `Frames`.
-        let count = |seconds: f64| (seconds * f64::from(rate.hz())).round() as u64;
-        let from = count(self.start).min(frames);
-        let rest = frames - from;
-        let asked = match count(self.length) {
-            0 => rest,
-            length => length.min(rest),
-        };
-        let period = match (self.is_looped, count(self.period)) {
-            (false, _) => 0,
-            (true, 0) => asked,
-            (true, period) => period,
-        };
-        Timeline {
-            at: count(self.at),
-            from,
-            length: if period > 0 { asked.min(period) } else { asked },
-            period,
-            fade_in: count(self.fades.0),
-            fade_out: count(self.fades.1),
-        }
-    }
 }
 
 /// Source of the frames.
@@ -319,72 +285,6 @@ impl Player {
             at = to.end;
         }
         result
-    }
-
-    /// Writes the file's frames from `from` on. Returns false if some came late.
-    fn read_samples(&mut self, block: &mut Block<'_>, to: Range<usize>, from: u64) -> bool {
-        let may_wait = block.time_for_late_results().is_none();
-        let mut output = block.output(0);
-        match &mut self.feed {
-            SampleSource::Nothing => false,
-            SampleSource::Held(sound) => {
-                let width = sound.channels().count();
-                for c in 0..self.channels {
-                    let out = &mut output.channel(c)[to.clone()];
-                    match file_channel(c, width) {
-                        Some(k) => {
-                            let frames = &sound.channel(k)[from as usize..][..out.len()];
-                            self.factor.scale(0, frames, out);
-                        }
-                        None => out.fill(0.0),
-                    }
-                }
-                true
-            }
-            SampleSource::Streamed(reader) => {
-                let width = reader.width();
-                if may_wait {
-                    reader.wait(to.len());
-                }
-                let frames = reader.take(to.len());
-                for c in 0..self.channels {
-                    let out = &mut output.channel(c)[to.clone()];
-                    out.fill(0.0);
-                    if let Some(k) = file_channel(c, width) {
-                        let frames = frames.iter().skip(k).step_by(width);
-                        out.iter_mut()
-                            .zip(frames)
-                            .for_each(|(to, from)| *to = *from);
-                        let mut factor = self.factor;
-                        factor.apply(out);
-                    }
-                }
-                frames.len() == to.len() * width
-            }
-        }
-    }
-}
-
-impl Player {
-    /// Applies the fades to the range `to`, which holds the file's frames from `from` on.
-    fn apply_fades(&self, block: &mut Block<'_>, to: Range<usize>, from: u64) {
-        if self.timeline.is_unfaded(from, to.len() as u64) {
-            return;
-        }
-        let mut output = block.output(0);
-        for c in 0..self.channels {
-            for (sample, frame) in output.channel(c)[to.clone()].iter_mut().zip(from..) {
-                *sample = *sample * self.timeline.level(frame) + 0.0;
-            }
-        }
-    }
-}
-
-/// The channel of a file of `width` channels that plays on channel `c`; `None` is silence.
-fn file_channel(c: usize, width: usize) -> Option<usize> {
-    match width {
-        1 => Some(0),
-        _ => (c < width).then_some(c),
     }
 }
 

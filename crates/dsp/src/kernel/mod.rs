@@ -15,6 +15,8 @@
 mod bank;
 mod channels;
 mod frame_values;
+#[cfg(test)]
+mod linked;
 mod memory;
 mod node;
 mod oversampler;
@@ -24,10 +26,10 @@ mod turn;
 
 pub(crate) use bank::{LaneSignals, LaneUnits};
 pub(crate) use frame_values::FrameValues;
+#[cfg(test)]
+pub(crate) use linked::process_linked;
 pub(crate) use memory::{Memory, MemorySize, line_sample};
 pub(crate) use node::KernelNode;
-#[cfg(test)]
-pub(crate) use node::process_linked;
 pub(crate) use oversampler::{History, OVERSAMPLER_TAPS, Oversampler, dot, kaiser_sinc};
 pub(crate) use tap::{DelayLoop, DelayRing, SplitDelay, add_cubics, cubic, row_of};
 pub(crate) use trapezoid::{Resonator, integrator_gain, one_pole, pole_radius};
