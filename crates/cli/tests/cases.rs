@@ -139,7 +139,7 @@ const WRONG: &[(&str, &str)] = &[
         "write the same file",
     ),
     ("check bounds.toml", "more than `max_time`"),
-    ("check coefs.toml", "there is no number"),
+    ("check coefs.toml", "`coefs` has no number"),
     ("check huge-port.ag", "error"),
     ("check cycle.ag", "cycle"),
     ("play cycle.ag --driver clock", "cycle"),

@@ -176,7 +176,7 @@ fn a_matrix_mixes_as_many_channels_as_its_rows_say() {
     );
     let said = here.call("check b.toml");
     assert!(
-        said.err.contains("row 3 has 1 gains, and row 1 has 2"),
+        said.err.contains("row 3 has 1 gain, and row 1 has 2"),
         "{}",
         said.err
     );

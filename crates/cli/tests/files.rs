@@ -271,6 +271,12 @@ fn the_samples_of_an_instrument_are_played_and_never_overwritten() {
             "",
             "kit.sfz: line 1: `#include \"../kit.sfz\"` is not within the folder",
         ),
+        ("<region> sample=none.wav", "", "kit.sfz: cannot open "),
+        (
+            "<region> sample=*sine",
+            "",
+            "kit.sfz: no `<region>` has a file as `sample`",
+        ),
     ] {
         here.write("kit.sfz", kit);
         here.write("more.sfz", more);
@@ -278,6 +284,24 @@ fn the_samples_of_an_instrument_are_played_and_never_overwritten() {
         assert_eq!(gave.code, Some(2), "{}", gave.err);
         assert!(gave.err.contains(message), "{}", gave.err);
     }
+}
+
+#[test]
+fn a_damaged_sample_of_an_instrument_is_named() {
+    let here = Folder::new();
+    let whole = sound(48_000, &[&tone(4800)]);
+    here.write("cut.wav", &whole[..whole.len() - 1000]);
+    here.write("kit.sfz", "<region> sample=cut.wav");
+    here.write(
+        "keys.toml",
+        "edges = [\"kit -> out\"]\n[nodes]\nkit = { kind = \"sampler\", file = \"kit.sfz\" }\nout = { kind = \"sink\" }\n",
+    );
+    let message = "cut.wav is damaged: it was cut off: 1000 bytes are missing";
+    let checked = here.well("check keys.toml");
+    assert!(checked.err.contains(message), "{}", checked.err);
+    assert_eq!(here.call("check keys.toml --strict").code, Some(1));
+    let gave = here.well("render keys.toml -o out.wav --seconds 0.1");
+    assert!(gave.err.contains(message), "{}", gave.err);
 }
 
 #[cfg(unix)]

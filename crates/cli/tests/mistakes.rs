@@ -65,3 +65,24 @@ fn a_closed_pipe_is_not_an_error() {
         assert_eq!(code, Some(0), "divisi {line}");
     }
 }
+
+#[test]
+fn a_choice_between_numbers_takes_one_without_quotes() {
+    let here = Folder::new();
+    let session = |times: &str| {
+        format!(
+            "edges = [\"a -> b -> out\"]\n[nodes]\na = {{ kind = \"osc\", freq = 100 }}\n\
+             b = {{ kind = \"saturate\", oversample = {times} }}\nout = {{ kind = \"sink\" }}\n"
+        )
+    };
+    for times in ["2", "2.0", "\"2\""] {
+        here.write("s.toml", session(times));
+        let checked = here.well("check s.toml");
+        assert!(checked.out.contains("latency 64 frames"), "{}", checked.out);
+    }
+    here.write("s.toml", session("3"));
+    let gave = here.call("check s.toml");
+    assert_eq!(gave.code, Some(2), "{}", gave.err);
+    let message = "`oversample` takes `4`, `1`, `2` or `8`, not 3";
+    assert!(gave.err.contains(message), "{}", gave.err);
+}

@@ -101,7 +101,7 @@ fn an_empty_list_of_coefficients_is_refused() {
         let node = node("fir", &[("coefs", text(empty))]);
         let error = make(&node).err().expect("it is refused");
         assert_eq!(error.key, Some("coefs"));
-        assert_eq!(error.message, "there is no number");
+        assert_eq!(error.message, "`coefs` has no number");
     }
 }
 

@@ -21,7 +21,7 @@ pub enum GainsError {
     #[error("`{0}` is no gain; it must be a number from -1000 to 1000")]
     Number(String),
     /// Rows differ in length.
-    #[error("row {row} has {found} gains, and row 1 has {first}")]
+    #[error("row {row} has {found} gain{}, and row 1 has {first}", if *found == 1 { "" } else { "s" })]
     Ragged {
         /// The row, from 1.
         row: usize,
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_wrong_matrix_is_refused() {
         let said = |text: &str| Gains::parse(text).unwrap_err().to_string();
-        assert_eq!(said("1 0; 1"), "row 2 has 1 gains, and row 1 has 2");
+        assert_eq!(said("1 0; 1"), "row 2 has 1 gain, and row 1 has 2");
         assert_eq!(
             said("1 x"),
             "`x` is no gain; it must be a number from -1000 to 1000"

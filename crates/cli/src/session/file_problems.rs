@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::messages;
-use crate::session::load::LoadedSession;
+use crate::session::load::{LoadedSession, sounds_of};
 use crate::session::midi_files::MIDI_FILE;
 use divisi::graph::Diagnostic;
 use divisi::media;
@@ -53,10 +53,14 @@ pub(crate) fn check_damage(files: usize, is_strict: bool) -> Result<(), Failure>
     }
 }
 
-/// Reads every sound and MIDI file that the session's nodes name, and returns a warning for each damaged one. A file that cannot be
+/// Reads every sound and MIDI file that the session's nodes name, the samples of instruments among them, and returns a warning for each damaged one. A file that cannot be
 /// opened is left to its node, which refuses it.
 pub(crate) fn damaged_files(loaded: &LoadedSession) -> Vec<Diagnostic> {
     let files = loaded.named_files(false);
+    let files = files.flat_map(|(node, path)| {
+        let named = sounds_of(node, &path).into_iter().chain([path]);
+        named.map(move |path| (node, path))
+    });
     let found = files.filter_map(|(node, path)| {
         let what = match node.effective_kind() {
             MIDI_FILE => MidiFile::open(&path).ok()?.damage,

@@ -500,7 +500,7 @@ pub(crate) fn new_registry() -> Registry {
 }
 
 /// The sound files that the configuration `path` of a node `jconvolver` names, or the instrument of a `sampler`.
-fn sounds_of(node: &Node, path: &Path) -> Vec<PathBuf> {
+pub(crate) fn sounds_of(node: &Node, path: &Path) -> Vec<PathBuf> {
     if node.effective_kind() == "sampler" {
         return divisi::dsp::samples_of(path);
     }

@@ -308,6 +308,10 @@ fn convert(
         }
         ParamRange::Choice(words) => match value {
             ParamValue::Text(text) if words.contains(&text.as_str()) => Ok(value.clone()),
+            // A choice of numbers may be one, as in `oversample = 2`.
+            ParamValue::Number(n) if words.contains(&number_text(*n).as_str()) => {
+                Ok(ParamValue::Text(number_text(*n)))
+            }
             _ => Err(format!(
                 "`{key}` takes {}, not {}",
                 listed(words),

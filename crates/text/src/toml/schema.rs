@@ -262,7 +262,13 @@ fn param_schema(param: &Param) -> (Value, bool) {
             }
             (number, default.is_nan())
         }
-        ParamRange::Choice(words) => (json!({ "enum": words, "default": words.first() }), false),
+        ParamRange::Choice(words) => {
+            // A choice of numbers may be one, as in `oversample = 2`.
+            let numbers = words.iter().filter_map(|word| word.parse::<u32>().ok());
+            let all = words.iter().map(|word| json!(word));
+            let all: Vec<Value> = all.chain(numbers.map(|number| json!(number))).collect();
+            (json!({ "enum": all, "default": words.first() }), false)
+        }
         ParamRange::File(is_required) => (json!({ "type": "string" }), *is_required),
         ParamRange::Flag => (json!({ "type": "boolean", "default": false }), false),
         ParamRange::Text => (json!({ "type": "string" }), false),

@@ -171,15 +171,15 @@ fn list(text: &str) -> Result<Vec<f32>, MakeError> {
     for word in words.filter(|word| !word.is_empty()) {
         let number = word.parse().ok().filter(|x: &f32| x.is_finite());
         let Some(number) = number else {
-            return Err(wrong(format!("`{word}` is not a number")));
+            return Err(wrong(format!("`coefs` has `{word}`, which is no number")));
         };
         if numbers.len() == MAX_TAPS {
-            return Err(wrong(format!("there are more than {MAX_TAPS} numbers")));
+            return Err(wrong(format!("`coefs` has more than {MAX_TAPS} numbers")));
         }
         numbers.push(number);
     }
     if numbers.is_empty() {
-        return Err(wrong("there is no number".into()));
+        return Err(wrong("`coefs` has no number".into()));
     }
     Ok(numbers)
 }
