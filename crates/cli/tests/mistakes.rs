@@ -86,3 +86,29 @@ fn a_choice_between_numbers_takes_one_without_quotes() {
     let message = "`oversample` takes `4`, `1`, `2` or `8`, not 3";
     assert!(gave.err.contains(message), "{}", gave.err);
 }
+
+#[test]
+fn a_port_that_is_not_there_is_answered_with_those_that_are() {
+    let here = Folder::new();
+    let session = |kind: &str| {
+        format!(
+            "edges = [\"a.sum -> out\"]\n[nodes]\na = {{ {kind} }}\nout = {{ kind = \"sink\" }}\n"
+        )
+    };
+    for (kind, help) in [
+        ("kind = \"hilbert\"", "they are called `real` and `imag`"),
+        (
+            "kind = \"pitch_tracker\"",
+            "they are called `freq`, `clarity` and `changes`",
+        ),
+        (
+            "kind = \"split\", channels = 8",
+            "they are called `out1` to `out8`",
+        ),
+    ] {
+        here.write("s.toml", session(kind));
+        let gave = here.call("check s.toml");
+        assert_eq!(gave.code, Some(2), "{}", gave.err);
+        assert!(gave.err.contains(help), "{}", gave.err);
+    }
+}

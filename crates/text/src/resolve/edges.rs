@@ -333,6 +333,9 @@ pub(super) fn position(ports: &[Port], name: &str) -> Option<usize> {
     ports.iter().position(|port| port.name == name)
 }
 
+/// Most ports that a message names one by one.
+const MAX_LISTED: usize = 4;
+
 /// Help about a port that does not exist.
 fn port_help(
     written: &AstEnd<'_>,
@@ -354,6 +357,11 @@ fn port_help(
     match names.as_slice() {
         [] => String::new(),
         [one] => format!("it is called `{one}`"),
+        [first, .., last] if names.len() <= MAX_LISTED => {
+            let between = names[1..names.len() - 1].iter();
+            let between: String = between.map(|name| format!(", `{name}`")).collect();
+            format!("they are called `{first}`{between} and `{last}`")
+        }
         [first, .., last] => format!("they are called `{first}` to `{last}`"),
     }
 }
