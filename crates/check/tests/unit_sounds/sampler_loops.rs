@@ -134,18 +134,15 @@ fn a_note_that_ends_within_a_crossfade_leaves_the_loop_after_it() {
         // Frames that it has gone back until then, and once more.
         let back = (released as usize - 1000) / 1000 * 1000;
         let end = 9000 + back + if again { 1000 } else { 0 };
-        for n in released as usize..end {
-            let at = n - back;
+        let released = released as usize;
+        for (since, y) in out[released..end].iter().enumerate() {
+            let at = released + since - back;
             let want = match (again, at) {
                 (false, _) => f64::from(sound[at]),
                 (true, ..2000) => faded(&sound, at),
                 (true, _) => f64::from(sound[at - 1000]),
             };
-            near(
-                f64::from(out[n]),
-                want * level(n - released as usize + 1),
-                1e-5,
-            );
+            near(f64::from(*y), want * level(since + 1), 1e-5);
         }
         assert!(out[end..].iter().all(|x| *x == 0.0));
     }
