@@ -26,9 +26,55 @@ pub(super) fn mapped_samples(count: usize) -> Box<[UnsafeCell<f32>]> {
     samples
 }
 
+/// Samples of a cache line.
+const CACHE_LINE: usize = 16;
+
+/// Sets of a first cache: memory that lies a multiple of so many lines apart falls on the same one.
+const SETS: usize = 64;
+
+/// One cache line of zeroed samples.
+#[repr(C, align(64))]
+struct CacheLine([UnsafeCell<f32>; CACHE_LINE]);
+
+/// Zeroed samples that begin on a cache line, with all pages mapped.
+///
+/// Large memories begin at the same place of a page each, and all delay lines of a graph are written at the same place of their ring: all
+/// of that would fall on few sets of a cache, which hold less than 64 delays. So each memory begins at a line of its page by chance.
+struct LineSamples {
+    lines: Box<[CacheLine]>,
+    /// The line of the first sample.
+    first: usize,
+}
+
+impl LineSamples {
+    fn new(count: usize) -> Self {
+        let needed = count.div_ceil(CACHE_LINE);
+        // At most a quarter more.
+        let spare = if needed >= 4 * SETS { SETS - 1 } else { 0 };
+        let line = |_| CacheLine(std::array::from_fn(|_| UnsafeCell::new(0.0)));
+        let lines: Box<[CacheLine]> = (0..needed + spare).map(line).collect();
+        for line in lines.iter().step_by(PAGE / CACHE_LINE) {
+            // SAFETY: no other thread has it yet. Volatile, so that the write is not optimized away.
+            unsafe { line.0[0].get().write_volatile(0.0) };
+        }
+        let page = lines.as_ptr().addr() as u64 / (PAGE * size_of::<f32>()) as u64;
+        // Fibonacci hashing: pages at even distances are spread evenly.
+        let hash = page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SETS.ilog2());
+        Self {
+            lines,
+            first: (hash as usize).min(spare),
+        }
+    }
+
+    fn first(&self) -> *mut f32 {
+        let lines = self.lines.as_ptr().wrapping_add(self.first);
+        UnsafeCell::raw_get(lines.cast())
+    }
+}
+
 /// Memory of one delay line: a ring of samples per channel.
 pub(crate) struct DelayLineMemory {
-    samples: Box<[UnsafeCell<f32>]>,
+    samples: LineSamples,
     capacity: u32,
     channels: u32,
 }
@@ -41,7 +87,7 @@ impl DelayLineMemory {
     /// Silent rings of `capacity` frames.
     pub(crate) fn new(channels: u32, capacity: u32) -> Self {
         Self {
-            samples: mapped_samples(channels as usize * capacity as usize),
+            samples: LineSamples::new(channels as usize * capacity as usize),
             capacity,
             channels,
         }
@@ -64,7 +110,7 @@ impl DelayLineMemory {
     /// The ring with any delay up to its capacity.
     pub(crate) fn raw(&self) -> RawDelayLine {
         RawDelayLine {
-            data: UnsafeCell::raw_get(self.samples.as_ptr()),
+            data: self.samples.first(),
             capacity: self.capacity,
             channels: self.channels,
             min_delay: 0,
@@ -161,5 +207,30 @@ pub(crate) unsafe fn read(line: &RawDelayLine, channel: usize, position: u64, to
         to.as_mut_ptr()
             .add(first)
             .copy_from_nonoverlapping(ring, rest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn lines_begin_on_cache_lines_and_not_all_at_the_same_place_of_a_page() {
+        for frames in [128, 4096, 65_536] {
+            let lines: Vec<_> = (0..64).map(|_| DelayLineMemory::new(1, frames)).collect();
+            let first = |line: &DelayLineMemory| line.raw().data.addr();
+            assert!(lines.iter().all(|line| first(line).is_multiple_of(64)));
+            let places: HashSet<_> = lines.iter().map(|it| first(it) / 64 % SETS).collect();
+            assert!(places.len() > 16, "{frames}: {}", places.len());
+            // All samples are there, and silent.
+            for line in &lines {
+                let samples = line.raw();
+                let mut to = vec![1.0; frames as usize];
+                // SAFETY: no other thread has it.
+                unsafe { read(&samples, 0, 0, &mut to) };
+                assert!(to.iter().all(|x| x.to_bits() == 0));
+            }
+        }
     }
 }
