@@ -50,14 +50,39 @@ impl<K: UnitKernel, const WHOLE: bool> WideWork for StepWork<'_, '_, K, WHOLE> {
 
     #[inline(always)]
     fn run(self) {
+        let KernelNode {
+            kernel,
+            lanes,
+            values,
+            inputs,
+            outputs,
+            ..
+        } = self.node;
         let first = self.range.start;
-        let range = match WHOLE {
-            true => first..first + FRAMES,
-            false => self.range,
+        let count = if WHOLE { FRAMES } else { self.range.len() };
+        let range = first..first + count;
+        let (in_ports, read) = match WHOLE {
+            true => inputs.read_whole(self.block, first),
+            false => inputs.read(self.block, &range),
         };
-        self.node.inputs.read(self.block, &range);
-        self.node.process_lanes(range.len());
-        self.node.outputs.write(self.block, &range);
+        let (out_ports, written) = match WHOLE {
+            true => outputs.places(self.block, first),
+            false => outputs.copies(),
+        };
+        for (lane, memory) in lanes.iter_mut().enumerate() {
+            let mut io = LaneIo {
+                inputs: read,
+                outputs: written,
+                ports: [in_ports, out_ports],
+                lane: (!K::LINKED).then_some(lane),
+            };
+            kernel.process(FrameValues::new(values, count), &mut io, memory);
+            memory.advance(count);
+        }
+        match WHOLE {
+            true => outputs.write_whole(self.block, first),
+            false => outputs.write(self.block, &range),
+        }
     }
 }
 
@@ -138,9 +163,6 @@ impl<K: UnitKernel> KernelNode<K> {
 
     /// Computes the values of the frames of `range`: one for all where nothing moves.
     fn fill_values(&mut self, block: &Block<'_>, range: &Range<usize>) {
-        if self.is_at_rest {
-            return;
-        }
         self.values.clear();
         if let Some(bits) = self.constant_params(block) {
             let values = self.values_of(bits);
@@ -169,7 +191,9 @@ impl<K: UnitKernel> KernelNode<K> {
 
     #[inline(always)]
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
-        self.fill_values(block, &range);
+        if !self.is_at_rest {
+            self.fill_values(block, &range);
+        }
         let (wide, node) = (self.wide, self);
         match range.len() == FRAMES {
             true => wide.run(StepWork::<K, true> { node, block, range }),
@@ -186,21 +210,6 @@ impl<K: UnitKernel> KernelNode<K> {
                 BlockStep::Process(range) => self.process_range(block, range),
                 BlockStep::Cleanup => self.clean_up(),
             }
-        }
-    }
-
-    #[inline(always)]
-    fn process_lanes(&mut self, count: usize) {
-        for (lane, memory) in self.lanes.iter_mut().enumerate() {
-            let mut io = LaneIo {
-                inputs: &self.inputs.samples,
-                outputs: &mut self.outputs.samples,
-                ports: [&self.inputs.ports, &self.outputs.ports],
-                lane: (!K::LINKED).then_some(lane),
-            };
-            let values = FrameValues::new(&self.values, count);
-            self.kernel.process(values, &mut io, memory);
-            memory.advance(count);
         }
     }
 
