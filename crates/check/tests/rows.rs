@@ -159,11 +159,14 @@ fn rows(
 }
 
 #[test]
-fn a_row_has_at_most_eight_steps_and_none_that_waits_for_another() {
+fn a_row_has_at_most_32_steps_and_none_that_waits_for_another() {
     let of = |mix| rows((TestStrategy::Sequential, false), mix, 1).remove(0);
     assert_eq!(of((1, 0)), (vec![], 1.0));
     assert_eq!(of((3, 0)), (vec![3], 3.0));
-    assert_eq!(of((8, 0)), (vec![8], 8.0));
+    // The third of more than eight is silent.
+    assert_eq!(of((32, 0)), (vec![32], 31.0));
+    assert_eq!(of((33, 0)), (vec![32], 32.0));
+    assert_eq!(of((70, 0)), (vec![32, 32, 6], 69.0));
     assert_eq!(of((1, 3)), (vec![3], 7.0));
     assert_eq!(of((4, 5)), (vec![4, 5], 14.0));
     // Each step is a task of its own.
@@ -180,7 +183,7 @@ fn a_row_goes_on_behind_a_step_that_sleeps_and_behind_one_that_panics() {
         assert_eq!(sums, [11.0, 10.0, 10.0, 10.0], "{strategy:?}");
         if strategy == TestStrategy::Sequential {
             // All; then without the one that sleeps, up to the one that panics; then without both. The fourth is alone between them.
-            let expected: [&[usize]; 4] = [&[8, 4], &[2, 2, 7], &[2, 7], &[2, 7]];
+            let expected: [&[usize]; 4] = [&[12], &[2, 2, 7], &[2, 7], &[2, 7]];
             assert_eq!(sizes, expected);
         }
     }

@@ -7,8 +7,9 @@ use crate::sample::clamp_sample;
 use rt::vectors::WideWork;
 use std::slice::IterMut;
 
-/// Each of `to` = `from` times its factor, in one pass.
+/// Each of `to` = `from` times its factor, in one pass. `is_small` says if [each makes no sample larger](is_small).
 pub(crate) struct ScaleTwice<'a> {
+    pub(crate) is_small: bool,
     pub(crate) factors: [f32; 2],
     pub(crate) from: &'a [f32],
     pub(crate) to: [&'a mut [f32]; 2],
@@ -19,7 +20,7 @@ impl WideWork for ScaleTwice<'_> {
 
     #[inline(always)]
     fn run(self) {
-        match self.factors.iter().all(|factor| is_small(*factor)) {
+        match self.is_small {
             true => self.scale::<true>(),
             false => self.scale::<false>(),
         }
@@ -35,8 +36,12 @@ impl ScaleTwice<'_> {
             <&mut [f32; STRIP]>::try_from(&mut *to_right),
         );
         if let (Ok(from), (Ok(to_left), Ok(to_right))) = (self.from.try_into(), whole) {
-            *to_left = scaled_strip::<SMALL>(from, left);
-            *to_right = scaled_strip::<SMALL>(from, right);
+            // Both before one is written: else `from` would be read again.
+            let both = [left, right].map(
+                #[inline(always)]
+                |factor| scaled_strip::<SMALL>(from, factor),
+            );
+            [*to_left, *to_right] = both;
             return;
         }
         let (mut to_left, mut to_right) = (to_left.iter_mut(), to_right.iter_mut());
@@ -55,7 +60,7 @@ impl ScaleTwice<'_> {
 
 /// Returns true for a factor that makes no sample larger.
 #[inline(always)]
-fn is_small(factor: f32) -> bool {
+pub(crate) fn is_small(factor: f32) -> bool {
     factor.abs() <= 1.0
 }
 
@@ -92,8 +97,9 @@ fn write_strip<const SMALL: bool>(to: &mut IterMut<'_, f32>, strip: &[f32; STRIP
     }
 }
 
-/// `to` = `from` times `factor`.
+/// `to` = `from` times `factor`. `is_small` says if it [makes no sample larger](is_small).
 pub(crate) struct Scale<'a> {
+    pub(crate) is_small: bool,
     pub(crate) factor: f32,
     pub(crate) from: &'a [f32],
     pub(crate) to: &'a mut [f32],
@@ -104,7 +110,7 @@ impl WideWork for Scale<'_> {
 
     #[inline(always)]
     fn run(self) {
-        match is_small(self.factor) {
+        match self.is_small {
             true => self.scale::<true>(),
             false => self.scale::<false>(),
         }
@@ -147,12 +153,14 @@ mod tests {
                 let [left, right, alone] = &mut to;
                 let to_both = [left, right].map(Vec::as_mut_slice);
                 ScaleTwice {
+                    is_small: factors.iter().all(|it| is_small(*it)),
                     factors,
                     from,
                     to: to_both,
                 }
                 .run();
                 Scale {
+                    is_small: is_small(factors[0]),
                     factor: factors[0],
                     from,
                     to: alone,

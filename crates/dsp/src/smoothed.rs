@@ -2,6 +2,7 @@
 //! silence once all factors have arrived.
 
 use crate::param::ParamSpec;
+use crate::scale::{Scale, ScaleTwice, is_small};
 use crate::smoother::Smoother;
 use crate::split::BlockSplit;
 use crate::state;
@@ -35,36 +36,84 @@ pub(crate) trait SmoothedKernel: Send + Sync + 'static {
     /// Real-time: hot.
     fn handle_event(&self, event: &Event, saved: [f64; 2], factors: &mut [Smoother]);
 
-    /// True for a kernel so cheap that the cost of a step counts: nodes of it whose steps follow each other are processed in a row, by
-    /// [`process_steady`](Self::process_steady), which is compiled for wide vectors. It is never muted.
-    const IN_ROWS: bool = false;
+    /// Number of outputs of a kernel so cheap that the cost of a step counts: nodes of it whose steps follow each other are processed in a
+    /// row, by [`process_row`](Self::process_row), and one alone by [`process_steady`](Self::process_steady); both are compiled for wide
+    /// vectors. It is never muted. 0 for all others.
+    const OUTPUTS_IN_ROWS: usize = 0;
+
+    /// Processes a row: nodes in steady blocks that have one channel a port by themselves, and all others by
+    /// [`Smoothed::process_apart`]. Of kernels in rows alone.
+    ///
+    /// Real-time: hot.
+    #[inline(always)]
+    fn process_row(row: StepRow<'_, Smoothed<Self>>) -> RowStatus
+    where
+        Self: Sized,
+    {
+        row.process(Smoothed::process_apart)
+    }
 
     /// Processes a part of a block, which begins `passed` frames behind the state of `factors`.
     ///
     /// Real-time: hot.
     fn process_part(&self, part: &mut BlockPart<'_>, factors: &[Smoother], passed: usize);
 
-    /// Processes a block in which no factor moves; `values` are those of the first two factors. Returns false, and has done nothing, where
+    /// Processes a block in which no factor moves; these are the first two of them. Returns false, and has done nothing, where
     /// the input is silent or constant. Of kernels in rows alone.
     ///
     /// Real-time: hot.
     #[inline(always)]
-    fn process_steady(_block: &mut Block<'_>, _values: [f32; 2]) -> bool {
+    fn process_steady(_block: &mut Block<'_>, _steady: SteadyFactors) -> bool {
         false
     }
 }
 
-/// A node with smoothed factors.
+/// A node with smoothed factors. What a steady block asks for lies on one cache line, the first.
+#[repr(C, align(64))]
 pub(crate) struct Smoothed<K: SmoothedKernel> {
+    /// Blocks of fewer frames are this worker's alone, and no factor moves in them: 0 while one moves.
+    steady_below: usize,
+    /// The first two factors while none moves.
+    steady: SteadyFactors,
+    /// No factor moves.
+    is_settled: bool,
     state: ForkState<Factors<K>>,
     split: BlockSplit,
     /// Values of the saved parameters, as the node states them and now.
     initial: [f64; 2],
     saved: [f64; 2],
-    /// No factor moves.
-    is_settled: bool,
-    /// Values of the first two factors while none moves.
-    steady: [f32; 2],
+}
+
+/// Two factors that do not move.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct SteadyFactors {
+    values: [f32; 2],
+    /// None of them makes a sample larger.
+    is_small: bool,
+}
+
+impl SteadyFactors {
+    /// `from` times the first one.
+    #[inline(always)]
+    pub(crate) fn scale<'a>(self, from: &'a [f32], to: &'a mut [f32]) -> Scale<'a> {
+        Scale {
+            is_small: self.is_small,
+            factor: self.values[0],
+            from,
+            to,
+        }
+    }
+
+    /// `from` times each of them.
+    #[inline(always)]
+    pub(crate) fn scale_twice<'a>(self, from: &'a [f32], to: [&'a mut [f32]; 2]) -> ScaleTwice<'a> {
+        ScaleTwice {
+            is_small: self.is_small,
+            factors: self.values,
+            from,
+            to,
+        }
+    }
 }
 
 /// Data that all parts of a block read.
@@ -74,7 +123,7 @@ struct Factors<K> {
 }
 
 /// A steady block of a node that is processed in rows.
-struct Steady<'a, 'b, K>(&'a mut Block<'b>, [f32; 2], PhantomData<K>);
+struct Steady<'a, 'b, K>(&'a mut Block<'b>, SteadyFactors, PhantomData<K>);
 
 impl<K: SmoothedKernel> WideWork for Steady<'_, '_, K> {
     type Output = bool;
@@ -93,17 +142,13 @@ impl<K: SmoothedKernel> WideWork for Blocks<'_, K> {
 
     #[inline(always)]
     fn run(self) -> RowStatus {
-        self.0.process(
-            #[inline(always)]
-            |unit, block| match unit.stands_still(block) && K::process_steady(block, unit.steady) {
-                true => ProcessStatus::Continue,
-                false => unit.process_other(block),
-            },
-        )
+        K::process_row(self.0)
     }
 }
 
 impl<K: SmoothedKernel> InRow for Smoothed<K> {
+    const OUTPUTS: usize = K::OUTPUTS_IN_ROWS;
+
     fn process_row(row: StepRow<'_, Self>) -> RowStatus {
         widest(Blocks(row))
     }
@@ -133,7 +178,8 @@ impl<K: SmoothedKernel> Smoothed<K> {
             initial,
             saved: initial,
             is_settled: true,
-            steady: [0.0; 2],
+            steady: SteadyFactors::default(),
+            steady_below: 0,
         };
         unit.find_settled();
         Ok(Box::new(unit))
@@ -146,6 +192,7 @@ impl<K: SmoothedKernel> Smoothed<K> {
         let Factors { kernel, factors } = &mut *self.state;
         kernel.handle_event(event, self.saved, factors);
         self.is_settled = false;
+        self.steady_below = 0;
     }
 
     fn process_range(&mut self, block: &mut Block<'_>, range: Range<usize>) {
@@ -168,7 +215,21 @@ impl<K: SmoothedKernel> Smoothed<K> {
     /// Returns true for nearly all blocks: no factor moves, no event has come, and this worker processes all frames.
     #[inline(always)]
     fn stands_still(&self, block: &Block<'_>) -> bool {
-        self.is_settled && !block.may_have_events() && self.split.is_whole(block)
+        let is_steady =
+            block.frames() < self.steady_below || self.is_settled && self.split.is_whole(block);
+        is_steady && !block.may_have_events()
+    }
+
+    /// The first two factors for a block of `frames` frames without events, if none moves and this worker processes all frames: nearly always.
+    #[inline(always)]
+    pub(crate) fn steady_factors(&self, frames: usize) -> Option<SteadyFactors> {
+        (frames < self.steady_below).then_some(self.steady)
+    }
+
+    /// Processes the block of a node of a row by itself.
+    #[inline(never)]
+    pub(crate) fn process_apart(&mut self, block: &mut Block<'_>) -> ProcessStatus {
+        self.process(block)
     }
 
     /// Processes a block in which nothing moves but the input, as nearly all are. Returns false, and has done nothing, if it is another one.
@@ -177,7 +238,7 @@ impl<K: SmoothedKernel> Smoothed<K> {
         if !self.stands_still(block) {
             return false;
         }
-        if K::IN_ROWS {
+        if K::OUTPUTS_IN_ROWS > 0 {
             return widest(Steady::<K>(block, self.steady, PhantomData));
         }
         let Factors { kernel, factors } = &*self.state;
@@ -234,9 +295,14 @@ impl<K: SmoothedKernel> Smoothed<K> {
     fn find_settled(&mut self) {
         let factors = &self.state.factors;
         self.is_settled = factors.iter().all(Smoother::is_settled);
-        for (value, factor) in self.steady.iter_mut().zip(factors) {
+        for (value, factor) in self.steady.values.iter_mut().zip(factors) {
             *value = factor.current();
         }
+        self.steady.is_small = self.steady.values.iter().all(|it| is_small(*it));
+        self.steady_below = match self.is_settled {
+            true => self.split.whole_below(),
+            false => 0,
+        };
     }
 }
 
@@ -247,9 +313,9 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
             .factors
             .iter_mut()
             .for_each(|factor| factor.setup(setup.rate));
-        self.find_settled();
         let (frame_ns, samples) = self.state.kernel.frame_cost(self.state.factors.len());
         self.split.setup(setup, frame_ns, samples);
+        self.find_settled();
     }
 
     fn process(&mut self, block: &mut Block<'_>) -> ProcessStatus {
@@ -260,7 +326,7 @@ impl<K: SmoothedKernel> Processor for Smoothed<K> {
     }
 
     fn row(&self) -> Option<RowKind> {
-        K::IN_ROWS.then(RowKind::of::<Self>)
+        (K::OUTPUTS_IN_ROWS > 0).then(RowKind::of::<Self>)
     }
 
     fn max_parallelism(&self) -> u32 {

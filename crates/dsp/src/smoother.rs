@@ -12,7 +12,7 @@
 
 use crate::param::ramp_frames;
 use crate::sample::clamp_sample;
-use crate::scale::Scale;
+use crate::scale::{Scale, is_small};
 use crate::state::StateWords;
 use processor::{Event, MODULATION_INTERVAL, StateError};
 use rt::vectors::{WideWork, widest};
@@ -270,7 +270,12 @@ impl Smoother {
 /// Real-time: hot.
 #[inline(always)]
 fn scale_by(factor: f32, from: &[f32], to: &mut [f32]) {
-    widest(Scale { factor, from, to });
+    widest(Scale {
+        is_small: is_small(factor),
+        factor,
+        from,
+        to,
+    });
 }
 
 /// Adds `from` times `factor` to `to`.

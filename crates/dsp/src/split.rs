@@ -101,6 +101,13 @@ impl BlockSplit {
         self.parts_of_long(block, frames)
     }
 
+    /// Blocks of fewer frames are never split.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn whole_below(&self) -> usize {
+        self.whole_below
+    }
+
     /// Returns true if this worker processes all frames of `block` by itself.
     ///
     /// Real-time: hot.

@@ -63,7 +63,7 @@ pub use bank::{BankKind, BankMember, BankMembers, MAX_BANK};
 pub use block::{
     Block, BlockPart, Content, DelayLineView, ForkState, InRow, InputBuffer, IoCold, MAX_ROW,
     OutputBuffer, ProcessInfo, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort,
-    RawPorts, RowKind, RowMember, RowStatus, StepIo, StepRow,
+    RawPorts, RowKind, RowMember, RowStatus, RowSteps, StepIo, StepRow,
 };
 pub use contract::{Mode, Past, ProcessStatus, Processor, Setup, StateError, Tail};
 pub use event::{Event, EventBody, EventTarget, Events, MODULATION_INTERVAL, SysExPart};

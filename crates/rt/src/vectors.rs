@@ -137,6 +137,33 @@ pub fn in_eights<W: WideWork>(work: W) -> W::Output {
     plain(work)
 }
 
+/// Copies as many samples as both have. Returns true if `mark` is not 0 for one of them. For use in a [`WideWork`].
+///
+/// Real-time: hot if `mark` is.
+#[inline(always)]
+pub fn copy_any(from: &[f32], to: &mut [f32], mark: impl Fn(f32) -> u32) -> bool {
+    // Blocks of 64 frames are the most frequent ones: their number is asked for once.
+    let whole = <&mut [f32; COPIED]>::try_from(&mut *to);
+    if let (Ok(from), Ok(to)) = (<&[f32; COPIED]>::try_from(from), whole) {
+        let samples = *from;
+        return copy_marked(&samples, to, mark);
+    }
+    copy_marked(from, to, mark)
+}
+
+#[inline(always)]
+fn copy_marked(from: &[f32], to: &mut [f32], mark: impl Fn(f32) -> u32) -> bool {
+    let mut any = 0;
+    for (to, x) in to.iter_mut().zip(from) {
+        *to = *x;
+        any |= mark(*x);
+    }
+    any != 0
+}
+
+/// Samples that [`copy_any`] copies in registers.
+const COPIED: usize = 64;
+
 /// Not inlined: those who have wider vectors would carry it along.
 #[cfg_attr(target_arch = "x86_64", inline(never))]
 fn plain<W: WideWork>(work: W) -> W::Output {
@@ -180,6 +207,25 @@ mod tests {
                 *y = 0.1 + x * (0.7 + x * (-0.3 + x * 0.9));
             }
             self.1.len()
+        }
+    }
+
+    #[test]
+    fn a_copy_finds_what_is_marked() {
+        for count in [1, 16, 63, 64, 65, 128] {
+            let mut from = vec![1.0; count];
+            let mut to = vec![0.0; count];
+            let mut copy = |from: &[f32]| {
+                let any = copy_any(from, &mut to, |x| u32::from(x > 1.0));
+                assert_eq!(to, from);
+                any
+            };
+            assert!(!copy(&from));
+            for at in 0..count {
+                from[at] = 2.0;
+                assert!(copy(&from), "{at} of {count}");
+                from[at] = 1.0;
+            }
         }
     }
 

@@ -182,23 +182,29 @@ impl Delay {
 }
 
 impl Delay {
+    /// Copies the only channel of a block in which the delay does not change, if its frames lie behind each other in the line. Returns false
+    /// if there is more to do.
+    #[inline(always)]
+    fn copy_line(&self, line: DelayLineView<'_>, to: &mut [f32]) -> bool {
+        match line.run(0, self.fade.to, to.len()) {
+            Some(from) => copy_sounding(from, to),
+            None => false,
+        }
+    }
+
     /// Returns true for nearly all blocks: the delay does not change.
     #[inline(always)]
     fn is_steady(&self, block: &Block<'_>) -> bool {
         self.fade.is_settled() && !block.may_have_events()
     }
 
-    /// Copies the only channel of a steady block, if its frames lie behind each other in the line. Returns false if there is more to do.
+    /// Copies a steady block as [`copy_line`](Self::copy_line) does. Returns false if there is more to do.
     #[inline(always)]
     fn copy_run(&self, block: &mut Block<'_>) -> bool {
         let (Some(line), 1) = (block.delay_line(), self.channels) else {
             return false;
         };
-        let Some(from) = line.run(0, self.fade.to, block.frames()) else {
-            return false;
-        };
-        let mut output = block.output(0);
-        copy_sounding(from, output.channel(0))
+        self.copy_line(line, block.output(0).channel(0))
     }
 
     /// Processes a block in which the delay may change, or whose frames may be silent.
@@ -291,12 +297,12 @@ impl Processor for Delay {
 /// Copies samples. Returns false if all are +0.0.
 #[inline(always)]
 fn copy_sounding(from: &[f32], to: &mut [f32]) -> bool {
-    let mut any = 0;
-    for (y, x) in to.iter_mut().zip(from) {
-        *y = *x;
-        any |= x.to_bits();
-    }
-    any != 0
+    rt::vectors::copy_any(
+        from,
+        to,
+        #[inline(always)]
+        |x| x.to_bits(),
+    )
 }
 
 /// A steady block of a delay.
@@ -319,12 +325,11 @@ impl WideWork for Blocks<'_> {
 
     #[inline(always)]
     fn run(self) -> RowStatus {
-        self.0.process(
+        self.0.process_lines(
             #[inline(always)]
+            |delay, line, to| delay.fade.is_settled() && delay.copy_line(line, to),
             |delay, block| {
-                if !(delay.is_steady(block) && delay.copy_run(block)) {
-                    delay.process_moving(block);
-                }
+                delay.process_moving(block);
                 ProcessStatus::Continue
             },
         )
@@ -332,6 +337,8 @@ impl WideWork for Blocks<'_> {
 }
 
 impl InRow for Delay {
+    const OUTPUTS: usize = 1;
+
     fn process_row(row: StepRow<'_, Self>) -> RowStatus {
         widest(Blocks(row))
     }

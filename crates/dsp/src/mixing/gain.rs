@@ -13,12 +13,13 @@
 
 use crate::param::{ParamSpec, channels};
 use crate::sample::{SILENT_DB, channel_count, clamp_sample, db_to_gain};
-use crate::scale::Scale;
-use crate::smoothed::{Smoothed, SmoothedKernel};
+use crate::smoothed::{Smoothed, SmoothedKernel, SteadyFactors};
 use crate::smoother::Smoother;
 use crate::split::split;
 use graph::Kind;
-use processor::{Block, BlockPart, Content, Event, MakeContext, MakeError, Processor, exp2};
+use processor::{
+    Block, BlockPart, Content, Event, MakeContext, MakeError, Processor, RowStatus, StepRow, exp2,
+};
 use rt::vectors::{WideWork, widest};
 
 /// The two gains of a node, in dB and as a factor. Both together are its factor.
@@ -48,6 +49,7 @@ pub(crate) fn kind() -> Kind {
             channels(),
         ],
         typical_ns: 40,
+        side_by_side: true,
         ..Kind::effect("gain", "Multiplies by a factor.")
     }
 }
@@ -69,7 +71,7 @@ struct Gain {
 }
 
 impl SmoothedKernel for Gain {
-    const IN_ROWS: bool = true;
+    const OUTPUTS_IN_ROWS: usize = 1;
     const SAVED: &'static [ParamSpec] = &GAINS;
 
     fn frame_cost(&self, _: usize) -> (f64, usize) {
@@ -91,19 +93,34 @@ impl SmoothedKernel for Gain {
     }
 
     #[inline(always)]
-    fn process_steady(block: &mut Block<'_>, [factor, _]: [f32; 2]) -> bool {
+    fn process_row(row: StepRow<'_, Smoothed<Self>>) -> RowStatus {
+        row.process_samples(
+            #[inline(always)]
+            |unit, from, [to]| {
+                let Some(steady) = unit.steady_factors(from.len()) else {
+                    return false;
+                };
+                steady.scale(from, to).run();
+                true
+            },
+            Smoothed::process_apart,
+        )
+    }
+
+    #[inline(always)]
+    fn process_steady(block: &mut Block<'_>, steady: SteadyFactors) -> bool {
         match block.mono() {
             Some((from, to)) => {
-                Scale { factor, from, to }.run();
+                steady.scale(from, to).run();
                 true
             }
-            None => scale_channels(block, factor),
+            None => scale_channels(block, steady),
         }
     }
 }
 
 #[inline(never)]
-fn scale_channels(block: &mut Block<'_>, factor: f32) -> bool {
+fn scale_channels(block: &mut Block<'_>, steady: SteadyFactors) -> bool {
     if block.input_content() != Content::Unknown {
         return false;
     }
@@ -111,7 +128,7 @@ fn scale_channels(block: &mut Block<'_>, factor: f32) -> bool {
     let mut output = block.output(0);
     for c in 0..output.channels().count() {
         let (from, to) = (input.channel(c), output.channel(c));
-        widest(Scale { factor, from, to });
+        widest(steady.scale(from, to));
     }
     true
 }

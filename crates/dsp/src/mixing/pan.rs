@@ -15,13 +15,12 @@ use super::panner::{self, AZIMUTH, ELEVATION};
 use crate::generators::sine::sine;
 use crate::param::ParamSpec;
 use crate::sample::clamp_sample;
-use crate::scale::ScaleTwice;
-use crate::smoothed::{Smoothed, SmoothedKernel};
+use crate::smoothed::{Smoothed, SmoothedKernel, SteadyFactors};
 use crate::smoother::Smoother;
 use crate::split::split;
 use crate::whole::of_narrow;
 use graph::{Kind, Layout, PortSpec};
-use processor::{Block, BlockPart, Event, MakeContext, MakeError, Processor};
+use processor::{Block, BlockPart, Event, MakeContext, MakeError, Processor, RowStatus, StepRow};
 use rt::vectors::WideWork;
 
 pub(super) const PAN: ParamSpec = ParamSpec::new(0, "pan", (-1.0, 1.0), 0.0)
@@ -39,6 +38,7 @@ pub(crate) fn kind() -> Kind {
         params: vec![PAN.param(), split(), AZIMUTH.param(), ELEVATION.param()],
         typical_ns: 80,
         picture: graph::KindPicture::Sweep(&["pan", "azimuth"]),
+        side_by_side: true,
         ..Kind::new(
             "pan",
             "One channel between two, or in a direction of a layout.",
@@ -67,7 +67,8 @@ pub(super) fn factors(pan: f64) -> [f32; 2] {
 struct Pan;
 
 impl SmoothedKernel for Pan {
-    const IN_ROWS: bool = true;
+    const OUTPUTS_IN_ROWS: usize = 2;
+
     fn frame_cost(&self, _: usize) -> (f64, usize) {
         (FRAME_NS, 3)
     }
@@ -89,11 +90,26 @@ impl SmoothedKernel for Pan {
     }
 
     #[inline(always)]
-    fn process_steady(block: &mut Block<'_>, factors: [f32; 2]) -> bool {
+    fn process_row(row: StepRow<'_, Smoothed<Self>>) -> RowStatus {
+        row.process_samples(
+            #[inline(always)]
+            |unit, from, to| {
+                let Some(steady) = unit.steady_factors(from.len()) else {
+                    return false;
+                };
+                steady.scale_twice(from, to).run();
+                true
+            },
+            Smoothed::process_apart,
+        )
+    }
+
+    #[inline(always)]
+    fn process_steady(block: &mut Block<'_>, steady: SteadyFactors) -> bool {
         let Some((from, to)) = block.one_to_two() else {
             return false;
         };
-        ScaleTwice { factors, from, to }.run();
+        steady.scale_twice(from, to).run();
         true
     }
 }

@@ -114,6 +114,7 @@ impl StepBinder<'_> {
                 copy: step.copy,
                 has_copies,
                 bank: None,
+                row: None,
             }),
         }
     }

@@ -113,6 +113,8 @@ pub(crate) fn bind(binding: &mut Binding<'_>) -> BoundPlan {
         has_kept_events: AtomicBool::new(false),
         steps,
         loop_steps,
+        row_members: Box::default(),
+        row_writes: Box::default(),
         errors: ErrorCounters::default(),
         device_inputs: device_inputs(plan, &arena, inputs),
         _memory: (arena, channels, ports, events, lines),

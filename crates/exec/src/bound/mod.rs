@@ -53,6 +53,6 @@ pub(crate) use plan::{BoundPlan, SinkChannel, StepIndex};
 pub(crate) use rows::join_rows;
 pub(crate) use stage_buffer::StageBufferMemory;
 pub(crate) use step::{
-    BoundStep, NO_POSITION, Operation, PipelineLag, Preparation, StepState, Sum,
+    BoundStep, NO_POSITION, Operation, PipelineLag, Preparation, RowWrite, StepState, Sum,
 };
 pub(crate) use task::Successor;

@@ -2,7 +2,7 @@
 
 use super::banks::BankPlace;
 use super::ring::DelayLineMemory;
-use super::step::{BoundStep, Operation};
+use super::step::{BoundStep, Operation, RowWrite};
 use super::table::Table;
 use super::task::Successor;
 use crate::cycle::CycleInfo;
@@ -10,7 +10,9 @@ use crate::errors::{ErrorCounters, ErrorKind};
 use crate::quarantine_log::QuarantineLog;
 use graph::NodeId;
 use plan::Task;
-use processor::{ProcessInfo, ProcessServices, RawChannel, RawEvents, RawPort, Transport};
+use processor::{
+    ProcessInfo, ProcessServices, RawChannel, RawEvents, RawPort, RowMember, Transport,
+};
 use rt::arena::Arena;
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
@@ -33,6 +35,9 @@ pub(crate) struct BoundPlan {
     pub(crate) steps: Box<[BoundStep]>,
     /// The steps inside loops.
     pub(crate) loop_steps: Box<[BoundStep]>,
+    /// The members of rows of processors, and the writes of others, in the order of their steps.
+    pub(crate) row_members: Box<[RowMember]>,
+    pub(crate) row_writes: Box<[RowWrite]>,
     pub(crate) tasks: Box<[Task]>,
     pub(crate) successors: Box<[Successor]>,
     /// By output channel; those of one are added in this order.

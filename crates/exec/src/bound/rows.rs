@@ -10,9 +10,9 @@
 
 use super::banks::last_before;
 use super::plan::BoundPlan;
-use super::step::{BoundStep, Operation, Preparation};
+use super::step::{BoundStep, Operation, Preparation, RowPlace, RowWrite};
 use plan::Plan;
-use processor::{MAX_ROW, RowKind};
+use processor::{MAX_ROW, RowKind, RowMember};
 use std::ops::Range;
 
 /// Forms the rows of a plan that was bound. One worker runs the steps of each of `runs` one after the other.
@@ -27,6 +27,7 @@ pub(crate) fn join_rows(
         return;
     }
     let last_before = last_before(plan);
+    let (mut members, mut writes) = (Vec::new(), Vec::new());
     for mut run in runs {
         while let Some(first) = run.next() {
             let Some(of) = RowOf::step(&bound.steps[first as usize]) else {
@@ -39,17 +40,59 @@ pub(crate) fn join_rows(
             };
             let end = (first + 1..run.end).find(|at| !is_next(at));
             run.start = end.unwrap_or(run.end);
-            close(bound, first..run.start);
+            let steps = &mut bound.steps[first as usize..run.start as usize];
+            if steps.len() < 2 {
+                continue;
+            }
+            close(steps);
+            match of {
+                RowOf::Processors(kind) => add_members(steps, kind, &mut members),
+                RowOf::Writes => add_writes(steps, &mut writes),
+            }
         }
     }
+    bound.row_members = members.into_boxed_slice();
+    bound.row_writes = writes.into_boxed_slice();
 }
 
 /// Tells the steps of a row how many they may run; the last one runs by itself.
-fn close(bound: &mut BoundPlan, row: Range<u32>) {
-    for at in row.start..row.end - 1 {
-        let step = &mut bound.steps[at as usize];
+fn close(row: &mut [BoundStep]) {
+    let count = row.len();
+    for (at, step) in row[..count - 1].iter_mut().enumerate() {
         step.preparation = Preparation::Row;
-        step.row = (row.end - at).min(MAX_ROW as u32) as u8;
+        step.row = (count - at).min(MAX_ROW) as u8;
+    }
+}
+
+/// Adds the processors of a row to the members of the plan.
+fn add_members(row: &mut [BoundStep], kind: RowKind, members: &mut Vec<RowMember>) {
+    for step in row {
+        let Operation::Process(processor) = step.operation else {
+            continue;
+        };
+        step.cold.row = Some(RowPlace {
+            kind: Some(kind),
+            at: members.len() as u32,
+        });
+        // SAFETY: the step was bound, and its plan keeps what its ports point to.
+        members.push(unsafe { kind.member(processor.cast(), &step.state.get_mut().io) });
+    }
+}
+
+/// Adds the steps of a row to the writes of the plan.
+fn add_writes(row: &mut [BoundStep], writes: &mut Vec<RowWrite>) {
+    for step in row {
+        let Operation::WriteLine(line) = &step.operation else {
+            continue;
+        };
+        step.cold.row = Some(RowPlace {
+            kind: None,
+            at: writes.len() as u32,
+        });
+        let inputs = step.state.get_mut().io.inputs;
+        // SAFETY: the step was bound: it has as many ports, and what writes a line has an input.
+        let from = unsafe { (*inputs.first).first };
+        writes.push(RowWrite { line: **line, from });
     }
 }
 

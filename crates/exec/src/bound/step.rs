@@ -5,7 +5,7 @@ use super::banks::BankPlace;
 use super::stage_buffer::StageBufferMemory;
 use crate::processors::ProcessorEntry;
 use graph::NodeId;
-use processor::{Event, Processor, RawChannel, RawDelayLine, RawEvents, StepIo};
+use processor::{Event, Processor, RawChannel, RawDelayLine, RawEvents, RowKind, StepIo};
 use rt::countdown::Countdown;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
@@ -74,6 +74,19 @@ impl StepState {
             has_inbox: false,
             inbox: Vec::with_capacity(event_room),
         }
+    }
+
+    /// Returns true if the step has to be computed, and nothing else is to be done before.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        // Only a step that sleeps is new. All four are one number then, for which one word is read.
+        let flags = [
+            self.is_asleep,
+            self.is_new,
+            self.is_quarantined,
+            self.has_inbox,
+        ];
+        u32::from_ne_bytes(flags.map(u8::from)) == 0
     }
 
     /// Adds an event to the inbox, which has room for it.
@@ -172,4 +185,49 @@ pub(crate) struct StepCold {
     pub(crate) has_copies: bool,
     /// Its place in a bank, if it is in one.
     pub(crate) bank: Option<BankPlace>,
+    /// Its place in a row, if it is in one.
+    pub(crate) row: Option<RowPlace>,
+}
+
+/// A step's place in a row.
+#[derive(Clone, Copy)]
+pub(crate) struct RowPlace {
+    /// The processors of the row; `None` if its steps write to delay lines.
+    pub(crate) kind: Option<RowKind>,
+    /// Its number among the plan's members of rows of processors, or among its writes in rows.
+    pub(crate) at: u32,
+}
+
+/// A step of a row that writes to a delay line.
+#[derive(Clone, Copy)]
+pub(crate) struct RowWrite {
+    pub(crate) line: RawDelayLine,
+    /// The first channel of its input.
+    pub(crate) from: RawChannel,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use processor::{IoCold, RawPorts};
+
+    fn state(is_asleep: bool, is_quarantined: bool) -> StepState {
+        let io = StepIo {
+            inputs: RawPorts::new(&[]),
+            outputs: RawPorts::new(&[]),
+            has_events: false,
+            cold: Box::new(IoCold::default()),
+        };
+        StepState::new(io, (is_asleep, is_quarantined), 1)
+    }
+
+    #[test]
+    fn a_step_is_plain_if_it_is_awake_and_allowed_and_was_sent_nothing() {
+        assert!(state(false, false).is_plain());
+        assert!(!state(true, false).is_plain());
+        assert!(!state(false, true).is_plain());
+        let mut sent = state(false, false);
+        sent.has_inbox = true;
+        assert!(!sent.is_plain());
+    }
 }

@@ -2,13 +2,14 @@
 //!
 //! Functions that run a step take a claim and are safe functions. The reasons are written here once, not at every call.
 
+mod rows;
+
 use crate::bound::{BankPlace, BoundPlan, BoundStep, Operation, PlayedMark, StepState};
 use crate::processors::AWAKE;
 use processor::{
     BankMember, Block, Content, Event, EventTarget, ProcessInfo, ProcessStatus, Processor,
-    RawChannel, RowMember,
+    RawChannel,
 };
-use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 /// Proof that a step belongs to this thread, for one block.
@@ -81,15 +82,6 @@ impl<'a> StepClaim<'a> {
         StepClaim { step, at: self.at }
     }
 
-    /// Claims the steps that this one may run as a row, itself the first of them, which is not used meanwhile.
-    #[inline(always)]
-    pub(super) fn row(&self) -> impl Iterator<Item = StepClaim<'a>> {
-        let at = self.at;
-        // As in `bank_member`: these too are in one run of one worker, and wait for nothing behind the first one.
-        let steps = at.plan.row_of(self.step).iter();
-        steps.map(move |step| StepClaim { step, at })
-    }
-
     /// The mark of a bank's member that it has run already.
     pub(super) fn played(&self) -> Option<&'a PlayedMark> {
         match &self.step.cold.bank {
@@ -101,8 +93,7 @@ impl<'a> StepClaim<'a> {
     /// Returns true if the step has to be computed, and nothing else is to be done before.
     #[inline(always)]
     pub(super) fn is_plain(&mut self) -> bool {
-        let state = self.state();
-        !(state.is_asleep | state.is_quarantined | state.has_inbox)
+        self.state().is_plain()
     }
 
     /// Runs the step's processor, if that is its operation.
@@ -121,41 +112,6 @@ impl<'a> StepClaim<'a> {
         // SAFETY: the step's processor is ours, and the plan's `Arc` keeps it alive. No two steps of a bank have one processor.
         let processor = unsafe { &mut *processor };
         Some(BankMember::new(processor, self.block()))
-    }
-
-    /// The step's processor with its block, as a member of a row; `None` if something is to be done before, or nothing is to be
-    /// computed.
-    #[inline(always)]
-    pub(super) fn row_member(&mut self) -> Option<RowMember> {
-        let Operation::Process(processor) = self.step.operation else {
-            return None;
-        };
-        if !self.is_plain() {
-            return None;
-        }
-        self.forget_outputs();
-        Some(RowMember {
-            processor: processor.cast(),
-            io: &raw const self.state().io,
-        })
-    }
-
-    /// Processes the first steps of the row that begins here, whose `members` these are, and records which of them sleep. If one panics,
-    /// its number is in `panicked`.
-    #[inline(always)]
-    pub(super) fn process_row(&self, members: &[RowMember], panicked: &Cell<usize>) {
-        let processor = self.step.cold.processor.as_ref();
-        let Some(kind) = processor.and_then(|it| it.row) else {
-            return;
-        };
-        // SAFETY: the steps of a row are ours (`row`), and so are their processors, all of the kind's type (`join_rows`). No two have
-        // one processor. None writes what another one reads, and `info` is within the block.
-        let status = unsafe { kind.run(members, &self.at.info, panicked) };
-        if !status.is_awake() {
-            for (at, mut claim) in self.row().take(members.len()).enumerate() {
-                claim.end_process(status.of(at));
-            }
-        }
     }
 
     #[inline(always)]

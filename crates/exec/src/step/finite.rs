@@ -2,7 +2,7 @@
 //!
 //! Every feedback loop goes through a delay line. So a sample that is cleaned there comes round once at most.
 
-use rt::vectors::{WideWork, widest};
+use rt::vectors::{WideWork, copy_any, widest};
 
 /// Silences samples that are not finite. Returns the number of them.
 #[cold]
@@ -33,12 +33,7 @@ impl WideWork for FiniteCopy<'_> {
 
     #[inline(always)]
     fn run(self) -> bool {
-        let mut any = 0;
-        for (to, x) in self.to.iter_mut().zip(self.from) {
-            *to = *x;
-            any |= not_finite(*x);
-        }
-        any != 0
+        copy_any(self.from, self.to, not_finite)
     }
 }
 
@@ -66,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_copy_silences_and_counts_as_well_at_any_length() {
-        for length in 0..50 {
+        for length in [0, 1, 2, 15, 31, 50, 64, 65, 128] {
             let from: Vec<f32> = (0..length).map(|i| i as f32 - 20.5).collect();
             let mut to = vec![1.0; length];
             assert_eq!(copy_finite(&from, &mut to), 0);

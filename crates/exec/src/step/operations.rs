@@ -2,13 +2,12 @@
 
 use super::align;
 use super::claim::{PlanBlock, StepClaim};
-use super::finite::{FiniteCopy, copy_finite};
+use super::finite::copy_finite;
 use super::prepare::{clear_events, prepare};
 use crate::bound::ring;
 use crate::bound::{Operation, StageBufferMemory};
 use crate::errors::ErrorKind;
 use processor::{ForkAbandoned, InputBuffer, ProcessInfo, Processor, RawDelayLine};
-use rt::vectors::WideWork;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 
@@ -48,22 +47,6 @@ pub(super) fn is_woken(claim: &mut StepClaim<'_>) -> bool {
     // Relaxed: written before the first task of the cycle was given out.
     let changed = claim.plan().transport_changed_at.load(Ordering::Relaxed);
     changed > 0 && changed.saturating_add(frames) > claim.info().position
-}
-
-/// Writes a line of one channel, if its frames lie behind each other. Returns false if there is more to do.
-#[inline(always)]
-pub(super) fn write_run(claim: &mut StepClaim<'_>, line: &RawDelayLine) -> bool {
-    let block = claim.block();
-    let from = block.input(0).channel(0);
-    if line.channels != 1 {
-        return false;
-    }
-    // SAFETY: as in `write_line`.
-    match unsafe { ring::run_mut(line, 0, block.position(), from.len()) } {
-        // One that is not finite is found again there.
-        Some(to) => !FiniteCopy { from, to }.run(),
-        None => false,
-    }
 }
 
 /// Writes the input to a delay line. A sample that is not finite becomes silence: in a loop it would stay for ever.

@@ -1,10 +1,11 @@
 //! Runs a row: equal steps, one behind the other, in one call.
 
 use super::claim::StepClaim;
-use super::operations::{write_line, write_run};
+use super::finite::FiniteCopy;
+use super::operations::write_line;
 use super::run::{run_plain, silence_panicked};
 use crate::bound::Operation;
-use processor::{ForkAbandoned, MAX_ROW, Processor, RowMember};
+use processor::{ForkAbandoned, Processor};
 use rt::vectors::{WideWork, widest};
 use std::any::Any;
 use std::cell::Cell;
@@ -18,50 +19,67 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 pub(super) fn run_row(claim: StepClaim<'_>) -> u32 {
     match claim.step().operation {
         Operation::Process(processor) => run_processors(claim, processor),
-        _ => widest(WriteRow(&claim)),
+        _ => widest(WriteRow(claim)),
     }
 }
 
 /// Lines that are written one after the other.
-struct WriteRow<'c, 'a>(&'c StepClaim<'a>);
+struct WriteRow<'a>(StepClaim<'a>);
 
-impl WideWork for WriteRow<'_, '_> {
+/// Frames of most blocks.
+const STEP: usize = 64;
+
+impl WideWork for WriteRow<'_> {
     type Output = u32;
 
     #[inline(always)]
     fn run(self) -> u32 {
-        let mut count = 0;
-        for mut claim in self.0.row() {
-            if let Operation::WriteLine(line) = &claim.step().operation
-                && !write_run(&mut claim, line)
-            {
-                write_line(&mut claim, line);
-            }
-            count += 1;
+        match self.0.info().frames as usize {
+            // The compiler knows their frames then.
+            STEP => self.write(STEP),
+            frames => self.write(frames),
         }
-        count - 1
+    }
+}
+
+impl WriteRow<'_> {
+    #[inline(always)]
+    fn write(mut self, frames: usize) -> u32 {
+        let writes = self.0.row_writes();
+        for (at, write) in writes.iter().enumerate() {
+            let is_written = match self.0.write_samples(write, frames) {
+                // One that is not finite is found again there.
+                Some((from, to)) => !FiniteCopy { from, to }.run(),
+                None => false,
+            };
+            if !is_written {
+                self.write_other(at);
+            }
+        }
+        writes.len().saturating_sub(1) as u32
+    }
+
+    /// Writes the line of the step `at` of the row by itself.
+    #[inline(never)]
+    fn write_other(&self, at: usize) {
+        if let Some(mut claim) = self.0.row().nth(at)
+            && let Operation::WriteLine(line) = &claim.step().operation
+        {
+            write_line(&mut claim, line);
+        }
     }
 }
 
 #[inline(always)]
 fn run_processors(claim: StepClaim<'_>, processor: *mut dyn Processor) -> u32 {
-    let mut members = [RowMember::NONE; MAX_ROW];
-    let mut count = 0;
-    for (place, mut claim) in members.iter_mut().zip(claim.row()) {
-        match claim.row_member() {
-            Some(member) => *place = member,
-            None => break,
-        }
-        count += 1;
-    }
-    if count < 2 {
+    let Some(row) = claim.plain_row() else {
         run_plain(claim, processor);
         return 0;
-    }
-    let (members, panicked) = (&members[..count], Cell::new(0));
-    let run = AssertUnwindSafe(|| claim.process_row(members, &panicked));
+    };
+    let panicked = Cell::new(0);
+    let run = AssertUnwindSafe(|| claim.process_row(&row, &panicked));
     match catch_unwind(run) {
-        Ok(()) => count as u32 - 1,
+        Ok(()) => row.len() as u32 - 1,
         Err(payload) => leave_row(&claim, panicked.get(), payload),
     }
 }

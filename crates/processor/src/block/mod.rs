@@ -35,7 +35,7 @@ pub use ports::{InputBuffer, OutputBuffer};
 pub use raw::{
     Content, IoCold, RawChannel, RawDelayLine, RawEvents, RawParamSignal, RawPort, RawPorts, StepIo,
 };
-pub use row::{InRow, MAX_ROW, RowKind, RowMember, RowStatus, StepRow};
+pub use row::{InRow, MAX_ROW, RowKind, RowMember, RowStatus, RowSteps, StepRow};
 pub use split::BlockPart;
 
 use crate::{Event, EventBody, EventTarget, Events, ProcessServices};
