@@ -147,7 +147,7 @@ impl Call {
         for row in rows().iter().filter(|row| self.wants(row)) {
             let seconds = divisi::bench(row).least_time(BLOCKS, runs);
             let frames = (BLOCKS * BLOCK * row.channels) as f64;
-            println!("{:26} {:8.2}", row.name, seconds / frames * 1e9);
+            println!("{:26} {:8.3}", row.name, seconds / frames * 1e9);
         }
     }
 

@@ -317,6 +317,25 @@ fn mixing() -> Vec<Row> {
             note: "a frame of its output; fundsp multiplies by 1/8 too",
             ..FILTER
         },
+        Row {
+            name: "track",
+            copies: 32,
+            divisi: CopyText {
+                nodes: "g# = { kind = \"gain\", gain = 0.3 }\nf# = { kind = \"onepole\", freq = 1000 }\nn# = { kind = \"pan\", pan = 0.3 }\na# = { kind = \"gain\", gain = 0.2 }\nb# = { kind = \"gain\", gain = 0.1 }",
+                edges: &["noise1 -> g# -> f# -> n#", "f# -> a#", "f# -> b#"],
+                outputs: &["n#.left", "n#.right", "a#", "b#"],
+            },
+            scsynth: Some(|def, sources, _| {
+                let [position, level] = values([0.3, 1.0]);
+                let loud = def.multiply(sources.noise[0], 0.3.into());
+                let low = def.add("OnePole", &[loud, 0.877.into()]);
+                let mut outputs = def.add_wide("Pan2", &[low, position, level], 2);
+                outputs.extend([0.2, 0.1].map(|send| def.multiply(low, send.into())));
+                outputs
+            }),
+            note: "gain, one-pole low-pass, pan and two sends, which are gains; fundsp: not measured",
+            ..FILTER
+        },
     ]
 }
 
