@@ -83,9 +83,14 @@ impl Clocks {
     ///
     /// Real-time: hot, but where more clocks are set than ever before: that allocates.
     pub(crate) fn set(&mut self, due: Due, delay_ms: f64) {
-        let delay = if delay_ms > 0.0 { delay_ms } else { 0.0 };
+        self.set_after(due, delay_ms * UNITS_PER_MS);
+    }
+
+    /// As [`set`](Self::set), with the delay in units.
+    pub(crate) fn set_after(&mut self, due: Due, delay: f64) {
+        let delay = if delay > 0.0 { delay } else { 0.0 };
         let entry = Entry {
-            time: self.now + delay * UNITS_PER_MS,
+            time: self.now + delay,
             number: self.next_number,
             due,
         };
@@ -101,6 +106,18 @@ impl Clocks {
             }
         };
         self.settle(at);
+    }
+
+    /// Units until a clock is due, if it is set.
+    pub(crate) fn left(&self, due: Due) -> Option<f64> {
+        let at = self.place(due)?;
+        Some(self.heap[at].time - self.now)
+    }
+
+    /// Number of a clock that is set: one that was set later has a larger one.
+    pub(crate) fn number(&self, due: Due) -> Option<u64> {
+        let at = self.place(due)?;
+        Some(self.heap[at].number)
     }
 
     /// Unsets a clock.

@@ -181,6 +181,30 @@ impl Context<'_> {
         );
     }
 
+    /// Sets one of the object's clocks, to so many units of logical time from now.
+    pub(crate) fn set_clock_after(&mut self, slot: u32, delay: f64) {
+        let object = self.object;
+        self.globals.clocks.set_after(Due { object, slot }, delay);
+    }
+
+    /// Units of logical time until one of the object's clocks is due, if it is set.
+    pub(crate) fn clock_left(&self, slot: u32) -> Option<f64> {
+        let object = self.object;
+        self.globals.clocks.left(Due { object, slot })
+    }
+
+    /// Brings those of the object's clocks first that were set last.
+    pub(crate) fn newest_first(&self, slots: &mut [u32]) {
+        let object = self.object;
+        let number = |slot: &u32| {
+            self.globals.clocks.number(Due {
+                object,
+                slot: *slot,
+            })
+        };
+        slots.sort_unstable_by_key(|slot| std::cmp::Reverse(number(slot)));
+    }
+
     /// Sets a clock of an object inside a canvas that computes at a message.
     pub(crate) fn set_clock_of(&mut self, object: ObjectId, slot: u32, delay_ms: f64) {
         self.globals.clocks.set(Due { object, slot }, delay_ms);

@@ -348,6 +348,7 @@ mod tests {
     use super::super::steps::PatchSteps;
     use super::*;
     use crate::class::class_names;
+    use crate::control::UNITS_PER_MS;
     use crate::load::load_text;
 
     /// Returns true if an object of the patch with this statement begins anew.
@@ -371,7 +372,7 @@ mod tests {
         messages.load();
         let mut state = Vec::new();
         messages.save_state(&mut state);
-        let unit = 3000.0_f64.to_le_bytes();
+        let unit = (3000.0_f64 * UNITS_PER_MS).to_le_bytes();
         let at = state
             .windows(8)
             .position(|it| it == unit)

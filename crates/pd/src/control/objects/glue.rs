@@ -184,7 +184,11 @@ impl Object for Int {
     reason = "Pd does the same"
 )]
 fn whole(number: f32) -> f32 {
-    number as i64 as f32
+    match number.abs() < 9_223_372_036_854_775_808.0 {
+        true => number as i64 as f32,
+        // What does not fit is the least one, as in C.
+        false => i64::MIN as f32,
+    }
 }
 
 struct SymbolBox(Symbol);

@@ -30,6 +30,7 @@
 //! | `sound_files`, `sound_streams`, `sound_words` | `soundfiler`, `readsf~`, `writesf~`, and the words of their messages |
 //! | `sources` | texts and arrays by name or pointer |
 //! | `tables` | reading and writing arrays |
+//! | `tempo` | units of time |
 //! | `textfiles` | `textfile`, `qlist` |
 //! | `time` | clocks: `delay`, `metro`, `line`, `timer`, `pipe` |
 
@@ -63,6 +64,7 @@ mod sound_streams;
 mod sound_words;
 mod sources;
 mod tables;
+mod tempo;
 mod textfiles;
 mod texts;
 mod time;

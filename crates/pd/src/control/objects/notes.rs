@@ -15,6 +15,7 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
             velocity: making.number(0, 0.0),
             duration: making.number(1, 0.0),
             sounding: Vec::new(),
+            ending: Vec::new(),
         }),
         "stripnote" => Box::new(StripNote { velocity: 0.0 }),
         _ => return None,
@@ -151,6 +152,8 @@ struct MakeNote {
     velocity: f32,
     duration: f32,
     sounding: Vec<Option<f32>>,
+    /// Clocks of notes that are ended at once, with room for all.
+    ending: Vec<u32>,
 }
 
 impl MakeNote {
@@ -161,7 +164,7 @@ impl MakeNote {
 }
 
 impl Object for MakeNote {
-    held!(velocity, duration, sounding);
+    held!(velocity, duration, sounding; not ending);
 
     fn float(&mut self, pitch: f32, context: &mut Context<'_>) -> Handled {
         if self.velocity == 0.0 {
@@ -172,6 +175,7 @@ impl Object for MakeNote {
         let free = self.sounding.iter().position(Option::is_none);
         let slot = free.unwrap_or_else(|| {
             self.sounding.push(None);
+            self.ending.reserve(self.sounding.len());
             self.sounding.len() - 1
         });
         self.sounding[slot] = Some(pitch);
@@ -190,12 +194,16 @@ impl Object for MakeNote {
         if ![words::STOP, words::CLEAR].contains(&message.selector) {
             return Handled::No;
         }
-        for slot in 0..self.sounding.len() {
-            if let Some(pitch) = self.sounding[slot].take() {
-                context.unset_clock(u32::try_from(slot).expect("fewer notes than memory"));
-                if message.selector == words::STOP {
-                    Self::end(pitch, context);
-                }
+        let slots = (0..).zip(&self.sounding);
+        let sounding = slots.filter_map(|(slot, pitch)| pitch.map(|_| slot));
+        self.ending.extend(sounding);
+        // Pd takes what came last first.
+        context.newest_first(&mut self.ending);
+        for slot in self.ending.drain(..) {
+            context.unset_clock(slot);
+            let pitch = self.sounding[slot as usize].take();
+            if let (Some(pitch), words::STOP) = (pitch, message.selector) {
+                Self::end(pitch, context);
             }
         }
         Handled::Yes

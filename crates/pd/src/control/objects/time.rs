@@ -7,7 +7,8 @@ use super::super::symbol::{Symbol, words};
 use super::super::value::{Message, Value, is_same_type};
 use super::Making;
 use super::glue::{to_first_number, to_number};
-use crate::state::{Held, StateReader, StateWriter, Unfit, held};
+use super::tempo::Tempo;
+use crate::state::held;
 
 pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     Some(match making.class {
@@ -28,72 +29,13 @@ pub(super) fn make(making: &mut Making<'_>) -> Option<Box<dyn Object>> {
     })
 }
 
-/// Length of a unit of time in milliseconds: 1, or what `tempo` says.
-struct Tempo(f64);
-
-impl Held for Tempo {
-    fn save(&self, state: &mut StateWriter<'_>) {
-        self.0.save(state);
-    }
-
-    fn load(&mut self, state: &mut StateReader<'_>) -> Result<(), Unfit> {
-        self.0.load(state)?;
-        // With another one a clock would be due again at once, for ever.
-        let is_unit = self.0.is_finite() && self.0 > 0.0;
-        is_unit.then_some(()).ok_or(Unfit)
-    }
-}
-
-impl Tempo {
-    /// From the arguments at `at`: how many, and of which unit.
-    fn new(making: &Making<'_>, at: usize) -> Self {
-        let mut tempo = Self(1.0);
-        if let Some(unit) = making.symbol(at + 1) {
-            tempo.set(making.number(at, 1.0), making.globals.symbols.text(unit));
-        }
-        tempo
-    }
-
-    /// `msec`, `second`, `minute`, and `permsec` and the like, which are rates.
-    fn set(&mut self, number: f32, unit: &str) {
-        let number = if number <= 0.0 {
-            1.0
-        } else {
-            f64::from(number)
-        };
-        let ms = |unit: &str| match unit {
-            unit if unit.starts_with("min") => Some(60_000.0),
-            unit if unit.starts_with("sec") => Some(1000.0),
-            unit if unit.starts_with("msec") || unit.starts_with("ms") => Some(1.0),
-            _ => None,
-        };
-        if let Some(unit) = unit.strip_prefix("per") {
-            if let Some(ms) = ms(unit) {
-                self.0 = ms / number;
-            }
-        } else if let Some(ms) = ms(unit) {
-            self.0 = ms * number;
-        }
-    }
-
-    fn message(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
-        match values {
-            [Value::Float(number), Value::Symbol(unit), ..] => {
-                self.set(*number, context.symbols().text(*unit));
-                Handled::Yes
-            }
-            _ => Handled::No,
-        }
-    }
-}
-
 struct Delay(Tempo, f32);
 
 impl Object for Delay {
     held!(tuple tempo, ms);
 
     fn bang(&mut self, context: &mut Context<'_>) -> Handled {
-        context.set_clock(0, f64::from(self.1) * self.0.0);
+        context.set_clock_after(0, self.0.units(self.1));
         Handled::Yes
     }
 
@@ -141,10 +83,11 @@ impl Metro {
         context.resume(by);
     }
 
-    fn period_ms(&self) -> f64 {
+    /// Units of logical time between two bangs.
+    fn interval(&self) -> f64 {
         // Not a number neither.
         let period = if self.period > 0.0 { self.period } else { 1.0 };
-        f64::from(period) * self.tempo.0
+        self.tempo.units(period)
     }
 }
 
@@ -171,7 +114,7 @@ impl Object for Metro {
 
     fn resume(&mut self, code: u32, context: &mut Context<'_>) {
         if !self.is_hit {
-            context.set_clock(0, self.period_ms());
+            context.set_clock_after(0, self.interval());
         }
         self.is_hit |= code == Self::BY_MESSAGE;
     }
@@ -329,15 +272,15 @@ impl Object for Timer {
         if message.selector != words::BANG {
             return Handled::No;
         }
-        let ms = context.clocks().ms_since(self.since) / self.tempo.0;
-        context.send_float(0, super::math::narrow(self.passed + ms));
+        let passed = self.passed + self.tempo.since(self.since, context);
+        context.send_float(0, super::math::narrow(passed));
         Handled::Yes
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         match message.selector {
             words::TEMPO => {
-                self.passed += context.clocks().ms_since(self.since) / self.tempo.0;
+                self.passed += self.tempo.since(self.since, context);
                 self.since = context.clocks().now();
                 self.tempo.message(message.values, context)
             }
@@ -423,6 +366,15 @@ impl Pipe {
         Some(slot)
     }
 
+    /// Sends the values of a slot.
+    fn send(&self, slot: u32, context: &mut Context<'_>) {
+        let (at, count) = (slot as usize, self.values.len());
+        let values = &self.waiting[at * count..(at + 1) * count];
+        for (outlet, value) in values.iter().enumerate().rev() {
+            context.send_value(outlet, *value);
+        }
+    }
+
     /// Sets a value to a word. One of another kind is 0, or the name of its kind.
     fn set(&mut self, at: usize, word: Value) {
         match (self.is_symbol.get(at), word) {
@@ -471,28 +423,23 @@ impl Object for Pipe {
             return;
         }
         self.free.push(slot);
-        let count = self.values.len();
-        let values = &self.waiting[at * count..(at + 1) * count];
-        for (outlet, value) in values.iter().enumerate().rev() {
-            context.send_value(outlet, *value);
-        }
+        self.send(slot, context);
     }
 
     fn anything(&mut self, message: Message<'_>, context: &mut Context<'_>) -> Handled {
         if ![words::CLEAR, words::FLUSH].contains(&message.selector) {
             return Handled::No;
         }
-        for slot in 0..self.is_used.len() {
-            let number = u32::try_from(slot).expect("MAX_WAITING is small");
-            if self.is_used[slot] {
-                context.unset_clock(number);
-                match message.selector {
-                    words::FLUSH => self.clock(number, context),
-                    _ => {
-                        self.is_used[slot] = false;
-                        self.free.push(number);
-                    }
-                }
+        let from = self.free.len();
+        let slots = (0..).zip(&mut self.is_used);
+        let used = slots.filter_map(|(slot, is_used)| std::mem::take(is_used).then_some(slot));
+        self.free.extend(used);
+        // Pd takes what came last first.
+        context.newest_first(&mut self.free[from..]);
+        for at in from..self.free.len() {
+            context.unset_clock(self.free[at]);
+            if message.selector == words::FLUSH {
+                self.send(self.free[at], context);
             }
         }
         Handled::Yes

@@ -2,6 +2,7 @@
 
 use super::super::Making;
 use super::super::sources::DataSource;
+use super::super::tempo::Tempo;
 use super::shared::find;
 use crate::control::context::Context;
 use crate::control::object::{Handled, Object};
@@ -24,8 +25,7 @@ pub(super) struct Sequence {
     /// Sends to the receivers that lines name.
     is_global: bool,
     has_wait_outlet: bool,
-    /// Milliseconds of a unit of time.
-    unit_ms: f64,
+    tempo: Tempo,
     next_delay: f32,
     /// The first word of the line before, if a comma has ended it.
     last_to: Option<Symbol>,
@@ -46,7 +46,7 @@ impl Sequence {
             wait_numbers: 0,
             is_global: false,
             has_wait_outlet: false,
-            unit_ms: 1.0,
+            tempo: Tempo::default(),
             next_delay: 0.0,
             last_to: None,
             has_waited: false,
@@ -66,7 +66,8 @@ impl Sequence {
                 ("-w", Some(Value::Float(count)), _) => new.wait_numbers = *count as usize,
                 ("-g", ..) => new.is_global = true,
                 ("-t", Some(amount), Some(unit)) => {
-                    new.unit_ms = unit_ms(amount.number(), &text(unit), making.globals.rate);
+                    let rate = making.globals.rate;
+                    new.tempo = Tempo::of(amount.number(), &text(unit), rate).unwrap_or_default();
                     at += 1;
                 }
                 _ => {}
@@ -223,7 +224,7 @@ impl Sequence {
     fn go_on(&mut self, context: &mut Context<'_>) {
         if !self.is_running && self.is_automatic {
             if self.next_delay > 0.0 {
-                return context.set_clock(0, f64::from(self.next_delay) * self.unit_ms);
+                return context.set_clock_after(0, self.tempo.units(self.next_delay));
             }
             self.is_running = true;
         }
@@ -234,24 +235,8 @@ impl Sequence {
     }
 }
 
-/// Milliseconds of an amount of a unit: `msec`, `sec`, `min`, `samp`, or `per` one of them.
-fn unit_ms(amount: f32, unit: &str, rate: f32) -> f64 {
-    let amount = if amount > 0.0 { f64::from(amount) } else { 1.0 };
-    let (is_inverse, unit) = match unit.strip_prefix("per") {
-        Some(unit) => (true, unit),
-        None => (false, unit),
-    };
-    let ms = match unit {
-        "sec" | "second" | "seconds" | "s" => 1000.0,
-        "min" | "minute" | "minutes" | "m" => 60_000.0,
-        "sam" | "samp" | "sample" | "samples" => 1000.0 / f64::from(rate),
-        _ => 1.0,
-    };
-    if is_inverse { ms / amount } else { ms * amount }
-}
-
 impl Object for Sequence {
-    held!(name, at, arguments, once, unit_ms, next_delay, last_to, has_waited, is_running, is_automatic; not wait_word, wait_numbers, is_global, has_wait_outlet);
+    held!(name, at, arguments, once, tempo, next_delay, last_to, has_waited, is_running, is_automatic; not wait_word, wait_numbers, is_global, has_wait_outlet);
 
     fn list(&mut self, values: &[Value], context: &mut Context<'_>) -> Handled {
         self.once = values.to_vec();
@@ -311,13 +296,7 @@ impl Object for Sequence {
                 }
             }
             "args" => self.arguments = message.values.to_vec(),
-            "tempo" => {
-                let unit = message
-                    .values
-                    .get(1)
-                    .map_or_else(String::new, |unit| unit.text(context.symbols()));
-                self.unit_ms = unit_ms(message.number(), &unit, context.globals().rate);
-            }
+            "tempo" => return self.tempo.message(message.values, context),
             _ => return Handled::No,
         }
         Handled::Yes
