@@ -6,7 +6,6 @@ use super::super::symbol::{Symbols, words};
 use super::super::value::{Message, Value};
 use crate::file::Atom;
 use crate::state::{Held, StateReader, StateWriter, Unfit, held, held_lists};
-use std::fmt::Write;
 
 /// A message box: words with `$1`, sent by anything that comes in.
 pub(in super::super) struct MessageBox {
@@ -172,10 +171,21 @@ fn expand(word: &Word, arguments: &[Value], context: &mut Context<'_>) -> Value 
             }
         },
         Word::DollarSymbol(text) => {
+            let mut is_whole = true;
             let expanded = context.symbols().intern_with(|symbols, to| {
                 // A `String` takes all.
-                let _ = expand_text(text, arguments, symbols, to);
+                is_whole = expand_text(text, arguments, symbols, to).unwrap_or(true);
+                if !is_whole {
+                    // As it is written, where a word is missing.
+                    to.clear();
+                    to.push_str(text);
+                }
             });
+            if !is_whole {
+                context.print_with(|_, line| {
+                    write!(line, "error: {text}: argument number out of range")
+                });
+            }
             Value::Symbol(expanded)
         }
         // Messages were split at these.
@@ -183,12 +193,13 @@ fn expand(word: &Word, arguments: &[Value], context: &mut Context<'_>) -> Value 
     }
 }
 
+/// Writes a text with words in place of its dollars; false if one is missing.
 fn expand_text(
     text: &str,
     arguments: &[Value],
     symbols: &Symbols,
     to: &mut String,
-) -> std::fmt::Result {
+) -> Result<bool, std::fmt::Error> {
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('$') {
         to.push_str(before);
@@ -201,12 +212,12 @@ fn expand_text(
         };
         match found {
             Some(value) => value.write(symbols, to)?,
-            None => write!(to, "${digits}")?,
+            None => return Ok(false),
         }
         rest = behind;
     }
     to.push_str(rest);
-    Ok(())
+    Ok(true)
 }
 
 impl Object for MessageBox {
