@@ -167,18 +167,46 @@ impl ArrayBox {
     }
 
     fn sum(&self, id: ArrayId, values: &[Value], is_sine: bool, context: &mut Context<'_>) {
-        let Some((size, partials)) = values.split_first() else {
-            return;
+        let [size, partials @ ..] = values else {
+            return self.refuse_sum(is_sine, context);
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "bounded"
-        )]
-        let size = (size.number().clamp(1.0, MAX_POINTS)) as usize;
+        if partials.is_empty() {
+            return self.refuse_sum(is_sine, context);
+        }
+        let stated = size.number().clamp(-MAX_POINTS, MAX_POINTS);
+        #[expect(clippy::cast_possible_truncation, reason = "bounded")]
+        let stated = match stated as i64 {
+            0 => 512,
+            stated => stated,
+        };
         // A power of two, and three points more for the cubic.
-        let size = size.next_power_of_two() + sums::EXTRA;
-        context.make_points(id, size, Some((is_sine, partials)));
+        let size = 1_usize << stated.max(1).ilog2();
+        if usize::try_from(stated) != Ok(size) {
+            context.print_with(|_, line| write!(line, "pd-float: rounding to {size} points"));
+        }
+        context.make_points(id, size + sums::EXTRA, Some((is_sine, partials)));
+    }
+
+    /// Takes what says how an array looks.
+    fn other(selector: Symbol, context: &mut Context<'_>) -> Handled {
+        match context.symbols().text(selector) {
+            "bounds" | "xticks" | "yticks" | "xlabel" | "ylabel" | "style" | "width" | "color"
+            | "vis" | "zoom" | "edit" | "print" | "arraydialog" | "arrayviewlistnew"
+            | "arrayviewclose" => Handled::Yes,
+            _ => Handled::No,
+        }
+    }
+
+    fn refuse_sum(&self, is_sine: bool, context: &mut Context<'_>) {
+        let name = self.name;
+        let message = if is_sine { "sinesum" } else { "cosinesum" };
+        context.print_with(|symbols, line| {
+            let name = symbols.text(name);
+            write!(
+                line,
+                "error: {message}: {name}: need number of points and partial strengths"
+            )
+        });
     }
 }
 
@@ -204,12 +232,14 @@ impl Object for ArrayBox {
         let Some((first, values)) = values.split_first() else {
             return Handled::Yes;
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "below 0 is 0"
-        )]
-        let from = first.number() as usize;
+        #[expect(clippy::cast_possible_truncation, reason = "larger ones saturate")]
+        let first = first.number() as isize;
+        // What lies before the first point is left out.
+        let (from, left_out) = match usize::try_from(first) {
+            Ok(from) => (from, 0),
+            Err(_) => (0, first.unsigned_abs()),
+        };
+        let values = values.iter().skip(left_out);
         for (point, value) in points.iter_mut().skip(from).zip(values) {
             *point = value.number();
         }
@@ -254,8 +284,7 @@ impl Object for ArrayBox {
                     points.iter_mut().for_each(|point| *point *= factor);
                 }
             }
-            // How it looks.
-            _ => {}
+            _ => return Self::other(message.selector, context),
         }
         Handled::Yes
     }
