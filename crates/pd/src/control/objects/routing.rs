@@ -30,13 +30,12 @@ enum TriggerType {
     List,
     Pointer,
     Anything,
-    /// A number of the patch's own.
-    Constant(f32),
 }
 
 fn trigger_types(making: &Making<'_>) -> Vec<TriggerType> {
     let of_value = |value: &Value| match value {
-        Value::Float(number) => TriggerType::Constant(*number),
+        // Also a number, which 0.54 sends as it is.
+        Value::Float(_) => TriggerType::Float,
         Value::Pointer(_) => TriggerType::Pointer,
         Value::Symbol(symbol) => match making.globals.symbols.text(*symbol).chars().next() {
             Some('b') => TriggerType::Bang,
@@ -63,7 +62,6 @@ impl Trigger {
         for (outlet, kind) in self.types.iter().enumerate().rev() {
             match kind {
                 TriggerType::Bang => context.send_bang(outlet),
-                TriggerType::Constant(number) => context.send_float(outlet, *number),
                 TriggerType::Float => context.send_float(outlet, first.map_or(0.0, Value::number)),
                 TriggerType::Symbol => {
                     let symbol = match first {
@@ -112,7 +110,6 @@ impl Object for Trigger {
         for (outlet, kind) in self.types.iter().enumerate().rev() {
             match kind {
                 TriggerType::Bang => context.send_bang(outlet),
-                TriggerType::Constant(number) => context.send_float(outlet, *number),
                 TriggerType::Anything => context.send(outlet, message),
                 _ => context.print_with(|_, line| {
                     line.write_str("error: trigger: can only convert 's' to 'b' or 'a'")
