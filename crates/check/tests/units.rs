@@ -221,6 +221,7 @@ units! {
     a_wave_folder: "fold" { "drive_db" = number(20.0), "oversample" = word("8") };
     a_sine_folder: "fold" { "mode" = word("sine"), "oversample" = word("1") };
     a_crusher: "crush" { "bits" = number(5.5), "hold_freq" = number(3000.0), "channels" = number(2.0) };
+    a_crusher_at_a_higher_rate: "crush" { "bits" = number(3.0), "hold_freq" = number(5000.0), "mix" = number(0.8), "oversample" = word("2") };
     a_room: "reverb" { "decay" = number(0.1), "size" = number(0.2), "channels" = number(2.0) };
     a_plate: "plate" { "decay" = number(0.2), "channels" = number(2.0) };
     a_plate_of_one_channel: "plate" { "decay" = number(0.1), "predelay" = number(0.01), "mix" = number(1.0) };

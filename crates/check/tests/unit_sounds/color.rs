@@ -112,3 +112,48 @@ fn a_crusher_rounds_and_holds() {
     }
     assert!(count > 400, "{count} samples were taken at their frames");
 }
+
+#[test]
+fn an_oversampled_crusher_folds_less_at_the_rate_itself() {
+    let input = sine(1000.0, 0.5, 2 * RATE);
+    let heard = |times: &str, bits: f64| {
+        let params = [
+            ("bits", number(bits)),
+            ("hold_freq", number(7000.0)),
+            ("oversample", word(times)),
+        ];
+        out("crush", &params, &[&input]).split_off(RATE)
+    };
+    // Images of the held sine around multiples of 7 kHz; those from 27 kHz on fold where they are not filtered.
+    let images = [6000.0, 8000.0, 13_000.0, 15_000.0, 20_000.0];
+    let folded = [21_000.0, 19_000.0, 14_000.0, 12_000.0];
+    let highest = |heard: &[f32], at: &[f64]| {
+        let levels = at.iter().map(|hz| sine_db(heard, *hz));
+        levels.fold(f64::MIN, f64::max)
+    };
+    let [plain, eight] = ["1", "8"].map(|times| heard(times, 24.0));
+    for heard in [&plain, &eight] {
+        assert!(highest(heard, &images) > -30.0);
+    }
+    let [plain, eight] = [plain, eight].map(|heard| highest(&heard, &folded));
+    assert!(eight < plain - 15.0, "{plain} {eight}");
+    // Steps of the quantizer are where they were, 64 frames later.
+    let slow = sine(20.0, 0.9, 9600);
+    let params = [("bits", number(3.0)), ("oversample", word("4"))];
+    let mut unit = bench("crush", &params);
+    assert_eq!(unit.processor.latency().0, 64);
+    let heard = play(&mut unit, &[&slow], &[]).swap_remove(0);
+    // In the middle of a step, far from both edges.
+    let middle = slow[1200 - 64..]
+        .iter()
+        .zip(&heard[1200..])
+        .filter(|(x, _)| {
+            let steps = f64::from(**x) * 4.0;
+            (steps - steps.round()).abs() < 0.05
+        });
+    let middle: Vec<_> = middle.collect();
+    assert!(middle.len() > 100);
+    for (x, y) in middle {
+        near(f64::from(*y), (f64::from(*x) * 4.0).round() / 4.0, 0.02);
+    }
+}
