@@ -129,6 +129,18 @@ impl WorkerPool {
         JobBoard::register(&self.board, job, workers)
     }
 
+    /// Frees the jobs of handles that were dropped while a worker was still in them, of those that no worker is in any more. It is done with each
+    /// registration too.
+    ///
+    /// Real-time: setup.
+    pub fn free_unused(&self) {
+        self.board.free_unprotected();
+        let second = self.low_priority_pool.as_ref();
+        if let Some(Some(pool)) = second.and_then(|second| second.pool.get()) {
+            pool.free_unused();
+        }
+    }
+
     /// Ends the threads. One that is stuck in a job for longer than `limit` is left alone.
     ///
     /// Real-time: waits, on the workers, for `limit`.

@@ -94,6 +94,8 @@ impl Engine {
             drop(retired);
             self.has_retiring = false;
         }
+        // A worker may have been in it then.
+        self.resources.pool.free_unused();
         if self.has_unused && !self.is_swapping() {
             // Not before: nodes that left the graph have played until now, and their background work with them.
             self.has_unused = false;

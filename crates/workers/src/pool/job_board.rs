@@ -97,7 +97,7 @@ struct RetiredSlot(*mut JobSlot);
 unsafe impl Send for RetiredSlot {}
 
 /// A job that is registered with a pool. Retire or drop it on a thread that may free memory. If a worker is stuck in
-/// the job, its memory stays until a later registration or retirement finds the worker gone, or the pool ends.
+/// the job, its memory stays until a later registration, retirement or [`WorkerPool::free_unused`](crate::WorkerPool::free_unused) finds the worker gone, or the pool ends.
 #[must_use = "a job whose handle is dropped is retired"]
 pub struct JobHandle {
     board: Arc<JobBoard>,
@@ -304,7 +304,7 @@ impl JobBoard {
     }
 
     /// Frees retired slots to which no hazard pointer points any more.
-    fn free_unprotected(&self) {
+    pub(super) fn free_unprotected(&self) {
         let is_free = |slot: &mut RetiredSlot| !self.is_protected(slot.0);
         let free: Vec<_> = self.lock_retired().extract_if(.., is_free).collect();
         for RetiredSlot(slot) in free {
