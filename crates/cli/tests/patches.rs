@@ -239,6 +239,9 @@ fn a_patch_that_plays_is_replaced_when_its_file_is_saved_and_takes_messages() {
     wait_until(|| says("first words"));
     here.write("patch.pd", printer("second words"));
     wait_until(|| says("second words"));
+    here.write("patch.pd", printer("third words") + "#X obj 0 0 osk~;\n");
+    wait_until(|| says("third words"));
+    assert!(says("osk~"), "{lines:?}");
     playing.send(&["message patch nobody 1"]).unwrap_err();
 }
 
@@ -442,6 +445,9 @@ fn a_patch_of_a_session_that_plays_is_replaced_when_its_file_is_saved() {
     wait_until(|| says("first words"));
     here.write("patch.pd", printer("second words"));
     wait_until(|| says("second words"));
+    here.write("patch.pd", printer("third words") + "#X obj 0 0 osk~;\n");
+    wait_until(|| says("third words"));
+    assert!(says("osk~"), "{lines:?}");
 }
 
 #[test]

@@ -169,7 +169,11 @@ fn read_session(
     }
     match loaded.mistakes() {
         Some(mistakes) => Err(mistakes),
-        None => Ok(loaded.session),
+        None => {
+            // What is no reason to refuse it: an object of a patch that there is not.
+            loaded.print_diagnostics(&loaded.diagnostics);
+            Ok(loaded.session)
+        }
     }
 }
 
