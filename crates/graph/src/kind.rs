@@ -277,7 +277,7 @@ pub enum KindPicture {
     Note,
     /// Its outputs over the first of these parameters that changes them, for each of its audio inputs alone.
     Sweep(&'static [&'static str]),
-    /// What these gauges of it show over ten seconds, for a sine of three levels at its first input.
+    /// Values of these gauges of it over ten seconds, for a sine of three levels at its first input.
     Gauges(&'static [&'static str]),
 }
 

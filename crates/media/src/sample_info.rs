@@ -92,7 +92,7 @@ fn of_aiff(mut chunks: Chunks) -> std::io::Result<SampleInfo> {
 struct Chunks {
     file: File,
     end: u64,
-    /// Where the next one begins.
+    /// Begin of the next one.
     at: u64,
     number: fn([u8; 4]) -> u32,
     /// Bytes of samples as `ds64` states them.

@@ -2,14 +2,10 @@
 
 mod live;
 
-use divisi_pd::register;
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineOptions, Scheduler};
-use processor::{Mode, Registry};
+use processor::Mode;
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use units::{Frames, SampleRate};
 
 /// Blocks of 64 frames that are compared: a multiple of all lengths.
 const BLOCKS: usize = 144;
@@ -18,20 +14,7 @@ const PATCHES: u32 = 150;
 
 /// The bits of a render in blocks of so many times 64 frames, and the lines that it prints.
 fn rendered(patch: &Path, times: usize) -> (Vec<u32>, Vec<String>) {
-    let mut registry = Registry::default();
-    dsp::register(&mut registry);
-    register(&mut registry);
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let to = lines.clone();
-    registry.set_console(Arc::new(move |_, line| {
-        to.lock().expect("no panic").push(line.to_owned());
-    }));
-    let rate = SampleRate::new(44_100).expect("not zero");
-    let mut options = EngineOptions::new(Frames(64 * times as u32), rate);
-    options.mode = Mode::Offline;
-    options.scheduler = Scheduler::Sequential;
-    let made = Engine::new(live::graph(patch), Arc::new(registry), options);
-    let (mut engine, mut callback) = made.expect("the patch plays");
+    let (mut engine, mut callback, lines) = live::engine(patch, 64 * times as u32, Mode::Offline);
     let mut bits = Vec::new();
     for _ in 0..BLOCKS / times {
         let mut output = vec![0.0; 64 * times];
@@ -71,7 +54,7 @@ const TARGETS: [(&str, usize); 9] = [
     ("hip~ 90", 2),
     ("snapshot~", 1),
 ];
-/// What clocks send to them.
+/// Words that clocks send to them.
 const WORDS: [&str; 9] = [
     "$1 3",
     "$1 0.7",

@@ -2,13 +2,9 @@
 
 mod live;
 
-use divisi_pd::register;
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineOptions, Scheduler};
-use processor::{Mode, Registry};
+use processor::Mode;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use units::{Frames, SampleRate};
 
 /// Blocks whose messages must come late before a run proves something.
 const LATE: usize = 40;
@@ -41,20 +37,7 @@ impl Played {
 
 /// Plays a patch live, as fast as it can be computed, with the change behind 60 blocks.
 fn play(patch: &Path) -> Played {
-    let mut registry = Registry::default();
-    dsp::register(&mut registry);
-    register(&mut registry);
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let to = lines.clone();
-    registry.set_console(Arc::new(move |_, line| {
-        to.lock().expect("no panic").push(line.to_owned());
-    }));
-    let rate = SampleRate::new(44_100).expect("not zero");
-    let mut options = EngineOptions::new(Frames(64), rate);
-    options.mode = Mode::Live;
-    options.scheduler = Scheduler::Sequential;
-    let made = Engine::new(live::graph(patch), Arc::new(registry), options);
-    let (mut engine, mut callback) = made.expect("the patch plays");
+    let (mut engine, mut callback, lines) = live::engine(patch, 64, Mode::Live);
     let node = engine.graph().find("patch").expect("it is there");
     let (mut blocks, mut rest) = (Vec::new(), REST);
     while rest > 0 {

@@ -2,14 +2,12 @@
 
 mod live;
 
-use divisi_pd::{PatchPlayer, SearchPath, load_patch, register};
+use divisi_pd::{PatchPlayer, SearchPath, load_patch};
 use driver::{AudioCallback, CallbackInfo};
-use engine::{Engine, EngineOptions, Scheduler, WordsFate};
-use processor::{Mode, Registry};
+use engine::{Engine, WordsFate};
+use processor::Mode;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use units::{Frames, SampleRate};
 
 /// Frames of the whole run, in blocks, at most.
 const BLOCKS: usize = 4000;
@@ -27,20 +25,7 @@ fn play(patch: &Path, words: &[&str]) -> Played {
 
 /// As [`play`]; the first word is sent before block `first`.
 fn play_from(patch: &Path, words: &[&str], first: usize) -> Played {
-    let mut registry = Registry::default();
-    dsp::register(&mut registry);
-    register(&mut registry);
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let to = lines.clone();
-    registry.set_console(Arc::new(move |_, line| {
-        to.lock().expect("no panic").push(line.to_owned());
-    }));
-    let rate = SampleRate::new(44_100).expect("not zero");
-    let mut options = EngineOptions::new(Frames(64), rate);
-    options.mode = Mode::Live;
-    options.scheduler = Scheduler::Sequential;
-    let made = Engine::new(live::graph(patch), Arc::new(registry), options);
-    let (mut engine, mut callback) = made.expect("the patch plays");
+    let (mut engine, mut callback, lines) = live::engine(patch, 64, Mode::Live);
     let node = engine.graph().find("patch").expect("it is there");
     let (mut bits, mut sent, mut rest) = (Vec::new(), 0, 100);
     let said = || {
@@ -80,14 +65,7 @@ fn a_message_tells_its_block_and_whether_something_receives_it() {
         "#N canvas 0 0 9 9 12;\n#X obj 0 0 r x;\n#X obj 0 0 dac~;\n",
     )
     .expect("writable");
-    let mut registry = Registry::default();
-    dsp::register(&mut registry);
-    register(&mut registry);
-    let rate = SampleRate::new(44_100).expect("not zero");
-    let mut options = EngineOptions::new(Frames(64), rate);
-    options.scheduler = Scheduler::Sequential;
-    let made = Engine::new(live::graph(&patch), Arc::new(registry), options);
-    let (mut engine, mut callback) = made.expect("the patch plays");
+    let (mut engine, mut callback, _) = live::engine(&patch, 64, Mode::Live);
     let node = engine.graph().find("patch").expect("it is there");
     let mut play = |engine: &mut Engine, blocks: usize| {
         for _ in 0..blocks {

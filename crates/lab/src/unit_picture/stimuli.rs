@@ -194,7 +194,7 @@ impl UnitBench {
         Ok(curves)
     }
 
-    /// What gauges show, for a sine of 1 kHz: at -26 dB up to 2 s, at -20 dB up to 6 s, then at -32 dB.
+    /// A stimulus for gauges: a sine of 1 kHz: at -26 dB up to 2 s, at -20 dB up to 6 s, then at -32 dB.
     pub(super) fn gauges(&self, names: &[&str]) -> Result<LinePlot, UnitPictureError> {
         let sine = |_: usize, frame: usize| {
             let db = match frame as f64 / RATE {

@@ -1,4 +1,4 @@
-//! What sound files say of themselves as samples of instruments.
+//! Keys and loops that sound files have as samples of instruments.
 
 use crate::kit::{Folder, aiff, noise};
 use divisi_media as media;

@@ -17,14 +17,14 @@ use super::slot::ObjectSlot;
 use super::wire::{ObjectId, Wire};
 use super::work::Work;
 
-/// What became of the messages of a tick.
+/// Result of running the messages of a tick early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EarlyTick {
     /// There were none.
     Quiet,
     /// All have run.
     Done,
-    /// One waits for the signals of the blocks before: [`Machine::tick`] goes on with it.
+    /// They wait for the signals of the blocks before, from the first on or from one of them on: [`Machine::tick`] runs the rest.
     Waits,
 }
 
@@ -55,20 +55,41 @@ impl Machine {
         self.early.end.is_some()
     }
 
-    /// Runs the messages of a tick, whose number is `block`, before the signals of the blocks before it are computed. No clock of an object of signals
-    /// is due in it that these have yet to set.
+    /// Returns true if there is room for such.
+    fn allows_early(&self) -> bool {
+        self.early.takers.capacity() > 0
+    }
+
+    /// Returns true if clocks alone send messages.
+    fn is_alone(&self) -> bool {
+        let globals = &self.globals;
+        globals.net.is_empty()
+            && globals.children.is_empty()
+            && !(globals.jobs.is_deferred && self.is_short_of_symbols())
+    }
+
+    /// Returns true if the next tick may be run early: `may_run` tells if messages may run then.
+    ///
+    /// Real-time: hot.
+    pub(crate) fn may_tick_early(&self, may_run: bool) -> bool {
+        let end = self.globals.clocks.now() + self.tick;
+        let may_run = may_run && self.allows_early() && !self.patches.are_several();
+        self.is_alone() && (may_run || self.globals.clocks.rest_until(end))
+    }
+
+    /// Runs the messages of a tick, whose number is `block`, before the signals of the blocks before it are computed; where they may not run, a
+    /// tick without messages passes. No clock of an object of signals is due in it that these have yet to set.
     ///
     /// Real-time: as [`Machine::tick`].
-    pub(crate) fn tick_early(&mut self, block: u64) -> EarlyTick {
+    pub(crate) fn tick_early(&mut self, block: u64, may_run: bool) -> EarlyTick {
+        if !self.may_tick_early(may_run) {
+            return EarlyTick::Waits;
+        }
         self.early.takers.clear();
         let end = self.globals.clocks.now() + self.tick;
-        if self.may_rest_until(end) {
+        if self.globals.clocks.rest_until(end) {
             self.globals.clocks.advance_to(end);
             return EarlyTick::Quiet;
-        }
-        if !self.is_alone() || self.patches.are_several() {
-            self.early.end = Some(end);
-            return EarlyTick::Waits;
         }
         while let Some(due) = self.globals.clocks.first_before(end) {
             let is_control = !self.is_signal(due.object);

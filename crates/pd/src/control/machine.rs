@@ -338,51 +338,14 @@ impl Machine {
     #[inline]
     pub(crate) fn rest(&mut self) -> bool {
         let end = self.globals.clocks.now() + self.tick;
-        let rests = !self.waits_in_tick() && self.may_rest_until(end);
+        let rests = !self.waits_in_tick()
+            && self.globals.clocks.rest_until(end)
+            && self.globals.net.is_empty()
+            && !(self.globals.jobs.is_deferred && self.is_short_of_symbols());
         if rests {
             self.globals.clocks.advance_to(end);
         }
         rests
-    }
-
-    /// Returns true if there are no messages before `end`.
-    #[inline]
-    pub(super) fn may_rest_until(&self, end: f64) -> bool {
-        self.globals.clocks.rest_until(end)
-            && self.globals.net.is_empty()
-            && !(self.globals.jobs.is_deferred && self.is_short_of_symbols())
-    }
-
-    /// Returns true if clocks alone send messages.
-    pub(super) fn is_alone(&self) -> bool {
-        let globals = &self.globals;
-        globals.net.is_empty()
-            && globals.children.is_empty()
-            && !(globals.jobs.is_deferred && self.is_short_of_symbols())
-    }
-
-    /// Writes when the tick that has begun ends, and those after it in which there are no messages. Gives the number of all these.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn quiet_ticks(&self, ends: &mut [f64]) -> usize {
-        let is_alone = self.is_alone();
-        let clocks = &self.globals.clocks;
-        let (mut end, mut count) = (clocks.now(), 0);
-        for to in ends {
-            if count > 0 && !(is_alone && clocks.rest_until(end)) {
-                break;
-            }
-            (*to, count) = (end, count + 1);
-            end += self.tick;
-        }
-        count
-    }
-
-    /// Lets quiet ticks pass: that at `end` has begun.
-    ///
-    /// Real-time: hot.
-    pub(crate) fn rest_until(&mut self, end: f64) {
-        self.globals.clocks.advance_to(end);
     }
 
     /// Returns true if lines or messages of MIDI wait to be taken.

@@ -16,8 +16,6 @@ pub(super) struct SmallPatch {
     /// Frame at which the run ends.
     end: u64,
     pause: BatchPause,
-    /// True if messages may run before the signals of earlier blocks.
-    may_come_early: bool,
 }
 
 /// Blocks in which nobody asks again whether the signals allow a batch: twice as many each time that they do not.
@@ -56,7 +54,6 @@ impl SmallPatch {
             outputs,
             end: u64::MAX,
             pause: BatchPause::default(),
-            may_come_early: false,
         }
     }
 
@@ -66,7 +63,6 @@ impl SmallPatch {
             let channels = self.outputs.channels.iter();
             channels.for_each(|cell| cell.write().allow_batches());
             step.allow_batches(steps);
-            self.may_come_early = step.allow_early(steps);
         }
         self
     }
@@ -168,7 +164,7 @@ impl SmallPatch {
         frames
     }
 
-    /// Begins the blocks that are computed at once, and writes when they end: as many as the signals allow, while no message comes.
+    /// Begins the blocks that are computed at once, and writes when they end: as many as signals and messages allow.
     fn begin_batch(&mut self, block: &mut Block<'_>, ends: &mut BatchTimes) -> usize {
         let left = usize::try_from(self.end - block.position()).unwrap_or(usize::MAX);
         let most = (block.frames() / BLOCK)
@@ -180,24 +176,14 @@ impl SmallPatch {
         if most < LEAST_BATCH || !self.children.is_empty() || self.pause.passes() {
             return 1;
         }
-        if self.may_come_early && self.messages.may_come_early(block) {
-            let count = steps.batch(most);
-            self.pause.note(count >= LEAST_BATCH);
-            return match count >= LEAST_BATCH {
-                true => self.messages.begin_early(block, &mut ends[..count]),
-                false => 1,
-            };
-        }
-        let quiet = self.messages.quiet_blocks(block, &mut ends[..most]);
-        if quiet < LEAST_BATCH {
+        if !self.messages.may_begin_blocks(block) {
             return 1;
         }
-        let count = steps.batch(quiet);
+        let count = steps.batch(most);
         self.pause.note(count >= LEAST_BATCH);
-        if count < LEAST_BATCH {
-            return 1;
+        match count >= LEAST_BATCH {
+            true => self.messages.begin_blocks(block, &mut ends[..count]),
+            false => 1,
         }
-        self.messages.begin_batch(block, &ends[..count]);
-        count
     }
 }

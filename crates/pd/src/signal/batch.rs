@@ -77,7 +77,7 @@ fn is_in_order(name: SharedName, accesses: &[Access<'_>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::steps::PatchSteps;
-    use super::super::{MAX_BATCH, RowFormat, SharedCell};
+    use super::super::{MAX_BATCH, SharedCell};
     use super::*;
     use crate::control::{EarlyTick, words};
     use crate::load::load_text;
@@ -126,7 +126,7 @@ mod tests {
         let steps = std::mem::take(&mut patch.steps);
         let mut row = patch.messages.row(steps, (&[], &[])).0;
         patch.outputs[0].write().allow_batches();
-        row.allow_batches(&RowFormat::outermost(44_100.0));
+        patch.messages.allow_batches(&mut row);
         patch.messages.load();
         patch.messages.run(|_, _| {});
         (patch.messages, row, patch.outputs)
@@ -162,9 +162,13 @@ mod tests {
         count: usize,
     ) -> Vec<u32> {
         let mut ends = [0.0; MAX_BATCH];
-        let quiet = messages.quiet_blocks(&mut ends[..count]);
-        assert_eq!((quiet, row.batch(count)), (count, count));
-        messages.begin_batch(&ends[..count], |_, _| {});
+        ends[0] = messages.now();
+        for (after, end) in (1..).zip(&mut ends[1..count]) {
+            assert_eq!(messages.run_early(after, false), EarlyTick::Quiet);
+            *end = messages.now();
+        }
+        assert_eq!(row.batch(count), count);
+        messages.begin_blocks(&ends[..count], |_, _| {});
         row.run_batch(&ends[..count]);
         let mut block = vec![0.0; count * super::super::BLOCK];
         outputs[0].write().take_block(&mut block);
@@ -202,26 +206,30 @@ mod tests {
     fn messages_come_early_up_to_one_that_needs_signals() {
         let clock = "#X obj 0 0 loadbang;\n#X obj 0 0 metro 2;\n#X msg 0 0 1 2;\n#X connect 0 0 1 0;\n#X connect 1 0 2 0;\n";
         let ticks = |lines: &str| {
-            let (mut messages, mut row, _) = ready(&format!("{clock}{lines}"));
-            assert!(messages.allow_early(&mut row), "{lines}");
-            let ticks = (1..6).map(|after| messages.run_early(after));
-            let mut has_waited = false;
-            let until = ticks
-                .take_while(|tick| !std::mem::replace(&mut has_waited, *tick == EarlyTick::Waits));
-            Vec::from_iter(until)
+            let (mut messages, ..) = ready(&format!("{clock}{lines}"));
+            let mut ticks = Vec::new();
+            while ticks.len() < 5 && ticks.last() != Some(&EarlyTick::Waits) {
+                ticks.push(messages.run_early(ticks.len() as u64 + 1, true));
+            }
+            (ticks, messages.machine().waits_in_tick())
         };
         use EarlyTick::{Done, Quiet, Waits};
         let line = "#X obj 0 0 line~;\n#X connect 2 0 3 0;\n";
-        assert_eq!(ticks(line), [Done, Done, Quiet, Done, Done]);
-        assert_eq!(
-            ticks(&line.replace("line~", "print")),
-            [Done, Done, Quiet, Done, Done]
-        );
-        assert_eq!(ticks(&line.replace("line~", "snapshot~")), [Waits]);
-        assert_eq!(ticks(&line.replace("2 0 3", "1 0 3")), [Waits], "a bang");
-        let reads = format!("{clock}{line}#X obj 0 0 table t 9;\n#X obj 0 0 tabread~ t;\n");
-        let (mut messages, mut row, _) = ready(&reads);
-        assert!(!messages.allow_early(&mut row));
+        let all = (vec![Done, Done, Quiet, Done, Done], false);
+        assert_eq!(ticks(line), all);
+        assert_eq!(ticks(&line.replace("line~", "print")), all);
+        let begun = (vec![Waits], true);
+        assert_eq!(ticks(&line.replace("line~", "snapshot~")), begun);
+        assert_eq!(ticks(&line.replace("2 0 3", "1 0 3")), begun, "a bang");
+        // Nothing of these ticks has run: what came from outside comes first in them.
+        let apart = (vec![Waits], false);
+        let reads = "#X obj 0 0 table t 9;\n#X obj 0 0 tabread~ t;\n";
+        assert_eq!(ticks(&format!("{line}{reads}")), apart, "an array");
+        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = free.local_addr().expect("bound").port();
+        drop(free);
+        let hears = format!("#X obj 0 0 netreceive {port};\n");
+        assert_eq!(ticks(&format!("{line}{hears}")), apart, "a socket");
     }
 
     #[test]

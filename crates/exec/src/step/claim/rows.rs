@@ -1,4 +1,4 @@
-//! What the claim on a step allows with the row that begins there.
+//! Methods of the claim on a step for the row that begins there.
 
 use super::StepClaim;
 use crate::bound::{BoundStep, RowWrite, StepState, ring};

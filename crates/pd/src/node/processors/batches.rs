@@ -7,17 +7,6 @@ use crate::signal::BLOCK;
 use processor::Block;
 
 impl Messages {
-    /// Writes when the first of Pd's blocks in `block` ends, whose messages have run, and those after it in which nothing happens. Gives the
-    /// number of all these.
-    ///
-    /// Real-time: hot.
-    pub(in super::super) fn quiet_blocks(&self, block: &Block<'_>, ends: &mut [f64]) -> usize {
-        match &self.step {
-            Some(step) if self.hears_nothing(block) => step.quiet_blocks(ends),
-            _ => 1,
-        }
-    }
-
     /// Returns true if nothing comes from outside in `block` behind the first of Pd's blocks.
     fn hears_nothing(&self, block: &Block<'_>) -> bool {
         let [outside] = &self.outsides[..] else {
@@ -31,30 +20,37 @@ impl Messages {
         is_alone && outside.words.is_empty() && self.late.is_none() && !has_events()
     }
 
-    /// Returns true if the messages of `block` may run early, behind the first of Pd's blocks. In `play` they do not: what they ask for comes
-    /// between two blocks.
+    /// Returns true if messages may run before the signals of earlier blocks. In `play` they do not: what they ask for comes between two blocks.
+    fn may_run_early(&self) -> bool {
+        self.jobs.is_none()
+    }
+
+    /// Returns true if behind the first of Pd's blocks of `block` another one may begin before the signals of that are computed.
     ///
     /// Real-time: hot.
-    pub(in super::super) fn may_come_early(&self, block: &Block<'_>) -> bool {
-        self.jobs.is_none() && self.hears_nothing(block)
+    pub(in super::super) fn may_begin_blocks(&self, block: &Block<'_>) -> bool {
+        let step = self.step.as_ref();
+        step.is_some_and(|step| step.may_come_early(self.may_run_early()))
+            && self.hears_nothing(block)
     }
 
     /// Begins Pd's blocks of `block` whose messages need no signals of those before, as many as `ends` has at most, and writes when they end.
     /// Gives their number. The messages of the first have run.
     ///
     /// Real-time: as [`Machine::tick`].
-    pub(in super::super) fn begin_early(
+    pub(in super::super) fn begin_blocks(
         &mut self,
         block: &mut Block<'_>,
         ends: &mut [f64],
     ) -> usize {
+        let may_run = self.may_run_early();
         let (Some(step), outsides) = (&mut self.step, &mut self.outsides) else {
             return 1;
         };
         ends[0] = step.now();
         let mut begun = 1;
         while begun < ends.len() {
-            let tick = step.run_early(begun as u64);
+            let tick = step.run_early(begun as u64, may_run);
             if tick == EarlyTick::Waits {
                 break;
             }
@@ -69,18 +65,9 @@ impl Messages {
         step.begin_blocks(&ends[..begun], inputs_of(block));
         begun
     }
-
-    /// Begins all of the quiet blocks of `block` that end at these times.
-    ///
-    /// Real-time: hot.
-    pub(in super::super) fn begin_batch(&mut self, block: &Block<'_>, ends: &[f64]) {
-        if let Some(step) = &mut self.step {
-            step.begin_batch(ends, inputs_of(block));
-        }
-    }
 }
 
-/// What writes the first frames of a channel of `adc~`.
+/// A writer of the first frames of a channel of `adc~`.
 fn inputs_of<'b>(block: &'b Block<'_>) -> impl FnMut(usize, &mut [f32]) + 'b {
     let count = block.input_count();
     move |at, to| match at + MIDI_INPUTS {
